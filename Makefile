@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+SCENARIO ?= late1ms
+ARGS ?=
+PYTHON ?= python3
+BIN := .venv/bin
+export PATH := $(CURDIR)/$(BIN):$(CURDIR)/.tools/bin:$(PATH)
+export PYTHON
+
+NATIVE := CMakeLists.txt $(shell find plugin -type f \( -name '*.cc' -o -name '*.h' -o -name '*.map' -o -name CMakeLists.txt \))
+PACKAGES := $(shell find sentinel exporter -name __init__.py)
+CXX_SOURCES := $(shell find plugin -type f \( -name '*.cc' -o -name '*.h' \))
+WORKERS ?= 2
+
+.PHONY: setup check test bench demo lock format clean
+.DELETE_ON_ERROR:
+
+setup: .venv/installed .tools/ready  ## virtual environment, plugin, Prometheus and Alertmanager
+	@:
+
+.venv/locked: requirements.lock scripts/setup-python
+	@scripts/setup-python
+	@touch $@
+
+# Editable: Python sources are used where they are, though packages have to be known; plugin and player are rebuilt
+# when their sources change.
+.venv/installed: .venv/locked pyproject.toml $(PACKAGES) $(NATIVE)
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-build-isolation --no-deps --editable .
+	@touch $@
+
+.tools/ready: scripts/setup-servers
+	@scripts/setup-servers
+	@touch $@
+
+check: setup  ## style, types, imports
+	ruff check .
+	ruff format --check .
+	mypy
+	lint-imports --no-cache
+	clang-format --dry-run -Werror $(CXX_SOURCES)
+
+format: setup  ## what `make check` would complain about, mended
+	ruff check --fix .
+	ruff format .
+	clang-format -i $(CXX_SOURCES)
+
+test: setup  ## every test, the plugin's included
+	python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+bench: setup  ## what the plugin's callbacks cost
+	@cmake -S . -B build/bench -G Ninja -DCMAKE_BUILD_TYPE=Release -DNCCL_SENTINEL_BUILD_TESTS=ON --log-level=WARNING
+	@cmake --build build/bench --target nccl-sentinel-bench -- --quiet
+	@build/bench/plugin/bench/nccl-sentinel-bench $(ARGS)
+
+demo: setup  ## the whole chain on this machine: make demo SCENARIO=stall2
+	@sentinel demo --scenario $(SCENARIO) $(ARGS)
+
+lock: .venv/locked  ## choose the newest allowed versions again
+	uv pip compile --quiet --universal --generate-hashes --upgrade --python-version 3.11 \
+	  --no-emit-index-url --no-annotate --no-header --group dev pyproject.toml -o requirements.lock
+
+clean:  ## everything that was made, the virtual environment included
+	rm -rf .venv .tools build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

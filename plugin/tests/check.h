@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases by name, and checks that say where they failed. One process runs one case: the plugin's state is the process's.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <sstream>
+#include <string>
+
+namespace nccl_sentinel::tests {
+
+using Case = void (*)();
+
+inline std::map<std::string, Case>& cases() {
+  static std::map<std::string, Case> all;
+  return all;
+}
+
+struct Registration {
+  Registration(const char* name, Case body) { cases()[name] = body; }
+};
+
+[[noreturn]] inline void fail(const char* file, int line, const std::string& message) {
+  std::fprintf(stderr, "%s:%d: %s\n", file, line, message.c_str());
+  std::fflush(nullptr);
+  std::_Exit(1);
+}
+
+template <typename Expected, typename Actual>
+void check_equal(const char* file, int line, const char* text, const Expected& expected, const Actual& actual) {
+  if (expected == actual) return;
+  std::ostringstream message;
+  message << text << ": expected " << expected << ", got " << actual;
+  fail(file, line, message.str());
+}
+
+}  // namespace nccl_sentinel::tests
+
+#define CASE(name)                                                          \
+  static void name();                                                       \
+  static const nccl_sentinel::tests::Registration name##_case(#name, name); \
+  static void name()
+#define EXPECT(condition) \
+  if (!(condition)) nccl_sentinel::tests::fail(__FILE__, __LINE__, #condition)
+#define EXPECT_EQUAL(expected, actual) nccl_sentinel::tests::check_equal(__FILE__, __LINE__, #actual, expected, actual)

@@ -1,0 +1,61 @@
+"""`sentinel baseline build`."""
+
+import time
+from typing import Annotated
+
+import typer
+
+from sentinel.cli.moment import parse_range
+from sentinel.cli.options import ConfigOption, JsonOption, SetOption, read_settings
+from sentinel.cli.output import print_json, progress_bar
+from sentinel.daemon.learning import learn_baseline
+from sentinel.model.duration import format_duration
+from sentinel.model.instant import format_instant
+from sentinel.source.prometheus import PrometheusSource
+from sentinel.state.store import State
+
+__all__ = ["build"]
+
+
+def build(
+    start: Annotated[
+        str | None, typer.Option("--from", metavar="TIME", help="Start of the history. [default: baseline.range ago]")
+    ] = None,
+    end: Annotated[str, typer.Option("--to", metavar="TIME", help="End of the history.")] = "now",
+    config: ConfigOption = None,
+    assignments: SetOption = None,
+    *,
+    json: JsonOption = False,
+) -> None:
+    """Learn what is normal from Prometheus's history, and keep it under a new number.
+
+    TIME is now, a duration back from now (7d), RFC 3339 (2026-11-29T19:36:00Z), or Unix seconds. Known incidents are
+    left out. A running daemon uses the new baseline from its next start or SIGHUP on.
+    """
+    settings = read_settings(config, assignments)
+    now = time.time()
+    first, last = parse_range(start or format_duration(settings.baseline.range), end, now)
+    with State.open(settings.state.directory) as state, PrometheusSource(settings.prometheus) as source:
+        with progress_bar("Learning") as progress:
+            baseline = learn_baseline(source, settings, state, first, last, progress)
+        version = state.add_baseline(now, baseline.start, baseline.end, baseline.to_bytes())
+    ranks = {(row.job_id, row.comm_name, row.members, row.rank) for row in baseline.rows}
+    if json:
+        print_json(
+            {
+                "version": version,
+                "built_at": format_instant(now),
+                "start": format_instant(baseline.start),
+                "end": format_instant(baseline.end),
+                "step_seconds": baseline.step_seconds,
+                "ranks": len(ranks),
+                "rows": len(baseline.rows),
+            }
+        )
+        return
+    typer.echo(
+        f"Baseline {version}: {len(baseline.rows)} cells of {len(ranks)} ranks, "
+        f"from {format_instant(baseline.start)} to {format_instant(baseline.end)}."
+    )
+    if not baseline.rows:
+        typer.echo("warning: no cell has enough history (detection.baseline.min_ticks)", err=True)

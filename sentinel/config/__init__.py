@@ -1,0 +1,1 @@
+"""The configuration: one TOML file, the environment over it, flags over both."""

@@ -1,0 +1,38 @@
+"""The keys that the models know, by their path."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+__all__ = ["Key", "field_at", "leaves", "section_of"]
+
+Key = tuple[str, ...]
+
+
+def section_of(annotation: Any) -> type[BaseModel] | None:
+    """The model behind a field that is a table of its own, else None."""
+    return annotation if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
+
+
+def leaves(model: type[BaseModel], prefix: Key = ()) -> Iterator[tuple[Key, FieldInfo]]:
+    """Every key that takes a value, depth first, in the order of the models; tables themselves are left out."""
+    for name, field in model.model_fields.items():
+        section = section_of(field.annotation)
+        if section is None:
+            yield (*prefix, name), field
+        else:
+            yield from leaves(section, (*prefix, name))
+
+
+def field_at(model: type[BaseModel], key: Sequence[Any]) -> tuple[Key, type[BaseModel], FieldInfo | None]:
+    """The innermost table on the way to `key` and its path, and the field that the way ends at (None if none)."""
+    path: Key = ()
+    for name in key:
+        field = model.model_fields.get(str(name))
+        section = section_of(field.annotation) if field else None
+        if section is None:
+            return path, model, field
+        model, path = section, (*path, str(name))
+    return path, model, None

@@ -1,0 +1,30 @@
+"""The whole configuration."""
+
+from typing import ClassVar
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from sentinel.config.alertmanager import AlertmanagerSettings
+from sentinel.config.detection import DetectionSettings
+from sentinel.config.history import HistorySettings
+from sentinel.config.log import LogSettings
+from sentinel.config.prometheus import PrometheusSettings
+from sentinel.config.schedule import ScheduleSettings
+from sentinel.config.state import StateSettings
+
+__all__ = ["Settings"]
+
+
+class Settings(BaseSettings):
+    """Every section. Use `sentinel.config.loader.load`, which reads file and environment and explains faults."""
+
+    model_config: ClassVar[SettingsConfigDict] = SettingsConfigDict(frozen=True, extra="forbid")
+
+    prometheus: PrometheusSettings = Field(default=PrometheusSettings())
+    alertmanager: AlertmanagerSettings = Field(default=AlertmanagerSettings())
+    schedule: ScheduleSettings = Field(default=ScheduleSettings())
+    detection: DetectionSettings = Field(default=DetectionSettings())
+    baseline: HistorySettings = Field(default=HistorySettings())
+    state: StateSettings = Field(default=StateSettings())
+    log: LogSettings = Field(default=LogSettings())

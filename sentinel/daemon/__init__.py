@@ -1,0 +1,1 @@
+"""The daemon: ticks, and what is built from them."""

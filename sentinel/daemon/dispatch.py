@@ -1,0 +1,58 @@
+"""Which alerts are sent when."""
+
+from collections.abc import Iterable
+
+from sentinel.incident.tracker import Changes
+from sentinel.model.incident import Incident
+from sentinel.sink.alert import AlertWriter
+from sentinel.sink.interface import Delivery, Receipt, Sink
+
+__all__ = ["RESOLVED_SECONDS", "Dispatch"]
+
+RESOLVED_SECONDS = 15 * 60.0
+"""How long an ended incident is sent again as resolved: an Alertmanager that was away hears of it."""
+
+_TAKEN = frozenset({Receipt.ACCEPTED, Receipt.PARTIAL})
+
+
+class Dispatch:
+    """Keeps the incidents that Alertmanager has to know of: those that go on, and those that ended not long ago.
+
+    They are sent when one opens or ends, every `resend_seconds`, and at the next tick when a replica did not take them.
+    """
+
+    def __init__(
+        self, writer: AlertWriter, sink: Sink, incidents: Iterable[Incident], resend_seconds: float, tick_seconds: float
+    ) -> None:
+        self._writer = writer
+        self._sink = sink
+        self._incidents = {incident.id: incident for incident in incidents}
+        # Ticks jitter by milliseconds; without slack every second resend would come a tick late.
+        self._resend_seconds = resend_seconds - tick_seconds / 2
+        self._sent_at: float | None = None
+
+    def open(self) -> list[Incident]:
+        """The incidents that go on."""
+        return [incident for incident in self._incidents.values() if incident.ended_at is None]
+
+    def update(self, changes: Changes) -> None:
+        """Take what one tick did."""
+        for incident in (*changes.opened, *changes.ongoing, *changes.ended):
+            self._incidents[incident.id] = incident
+        if changes.opened or changes.ended:
+            self._sent_at = None
+
+    def send(self, now: float) -> tuple[Delivery, ...]:
+        """Send what is due at the Unix time `now`; what each replica did, or nothing when nothing was due."""
+        self._incidents = {
+            id_: incident
+            for id_, incident in self._incidents.items()
+            if incident.ended_at is None or now - incident.ended_at <= RESOLVED_SECONDS
+        }
+        due = self._sent_at is None or not 0.0 <= now - self._sent_at < self._resend_seconds
+        if not self._incidents or not due:
+            return ()
+        deliveries = self._sink.send([self._writer.write(incident, now) for incident in self._incidents.values()])
+        taken = all(delivery.receipt in _TAKEN for delivery in deliveries)
+        self._sent_at = now if taken else None
+        return deliveries

@@ -1,0 +1,27 @@
+"""Building a baseline from history."""
+
+import math
+
+from sentinel.baseline.baseline import Baseline
+from sentinel.baseline.builder import BaselineBuilder
+from sentinel.config.settings import Settings
+from sentinel.daemon.instants import Instants
+from sentinel.daemon.replay import Progress, replay
+from sentinel.source.interface import Source
+from sentinel.state.store import State
+
+__all__ = ["learn_baseline"]
+
+
+def learn_baseline(
+    source: Source, settings: Settings, state: State, start: float, end: float, progress: Progress
+) -> Baseline:
+    """Learn from `start` to `end` (Unix seconds), except while an incident that the state knows of was going on."""
+    excluded = [
+        (incident.started_at, math.inf if incident.ended_at is None else incident.ended_at)
+        for incident in state.incidents_since(start)
+    ]
+    builder = BaselineBuilder(settings.detection.baseline, excluded)
+    for snapshot in replay(source, Instants(settings.schedule), start, end, progress):
+        builder.add(snapshot)
+    return builder.build()

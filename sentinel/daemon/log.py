@@ -1,0 +1,39 @@
+"""The log: stderr, JSON lines unless a person watches."""
+
+import logging
+import sys
+
+import structlog
+
+from sentinel.config.log import LogFormat, LogSettings
+
+__all__ = ["configure_log"]
+
+
+def configure_log(settings: LogSettings) -> None:
+    """Send structlog's messages, and those of libraries, to stderr."""
+    as_text = settings.format is LogFormat.TEXT or (settings.format is LogFormat.AUTO and sys.stderr.isatty())
+    level = logging.getLevelNamesMapping()[settings.level.upper()]
+    shared: list[structlog.typing.Processor] = [
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.UnicodeDecoder(),
+    ]
+    if as_text:
+        shared.append(structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()))
+    else:
+        shared += [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+    structlog.configure(
+        processors=shared,
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=False,
+    )
+    formatter = structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=shared[:3],
+        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *shared[3:]],
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(formatter)
+    # Libraries tell of their routine at info (every run of a job, every request): that is our debug.
+    logging.basicConfig(handlers=[handler], level=max(level, logging.WARNING), force=True)

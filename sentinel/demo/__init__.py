@@ -1,0 +1,1 @@
+"""The whole chain on one machine, played from a recorded trace, with the real servers."""

@@ -1,0 +1,61 @@
+"""The configuration files of the demo's servers."""
+
+from pathlib import Path
+
+__all__ = ["alertmanager_yaml", "daemon_toml", "prometheus_yaml"]
+
+
+def prometheus_yaml(exporter_port: int) -> str:
+    """Scrape the exporter every second."""
+    return f"""\
+global:
+  scrape_interval: 1s
+  scrape_timeout: 1s
+scrape_configs:
+  - job_name: nccl
+    static_configs:
+      - targets: ["127.0.0.1:{exporter_port}"]
+"""
+
+
+def alertmanager_yaml(webhook_url: str) -> str:
+    """One route, without delay, to the demo's webhook."""
+    return f"""\
+route:
+  receiver: demo
+  group_by: ["..."]
+  group_wait: 0s
+  group_interval: 1s
+  repeat_interval: 1h
+receivers:
+  - name: demo
+    webhook_configs:
+      - url: {webhook_url}
+        send_resolved: true
+"""
+
+
+def daemon_toml(prometheus_url: str, alertmanager_url: str, state_dir: Path, stall_after: str) -> str:
+    """A quick daemon: the defaults wait longer, for jobs that run for days."""
+    return f"""\
+[prometheus]
+url = "{prometheus_url}"
+timeout = "5s"
+
+[alertmanager]
+urls = ["{alertmanager_url}"]
+resend = "5s"
+
+[schedule]
+tick = "2s"
+evaluation_delay = "1s"
+
+[detection.stalled]
+stall_after = "{stall_after}"
+
+[detection.baseline]
+warm_up = "5s"
+
+[state]
+directory = "{state_dir}"
+"""

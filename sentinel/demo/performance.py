@@ -1,0 +1,81 @@
+"""One demo from beginning to end, in a folder that is gone afterwards."""
+
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from rich.console import Console
+
+from sentinel.demo.chain import Chain
+from sentinel.demo.course import Outcome, play
+from sentinel.demo.progress import Progress
+from sentinel.demo.report import print_alerts
+from sentinel.demo.scenario import Scenario
+
+__all__ = ["perform"]
+
+_POLL_SECONDS = 0.5
+
+
+def perform(scenario: Scenario, *, progress_console: Console, report_console: Console | None, keep: bool) -> Outcome:
+    """Play a scenario; alerts are printed to `report_console` where there is one.
+
+    With `keep`, everything goes on after the last phase until Ctrl-C or SIGTERM. Whatever ends the demo, its processes
+    are stopped and its folder is removed. SentinelError when a part of the chain is missing or fails.
+    """
+    progress = Progress(progress_console)
+    with (
+        _termination_as_exit(),
+        tempfile.TemporaryDirectory(prefix="sentinel-demo-") as name,
+        Chain(scenario, Path(name)) as chain,
+    ):
+        progress.say(f"Prometheus {chain.prometheus_url}  Alertmanager {chain.alertmanager_url}  in {name}")
+        outcome = play(scenario, chain, progress)
+        progress.say(f"Result: {outcome.summary}")
+        if report_console:
+            print_alerts(report_console, outcome.alerts)
+        if keep:
+            _hold(chain, progress)
+        return outcome
+
+
+def _hold(chain: Chain, progress: Progress) -> None:
+    stop = chain.folder / "stop"
+    stop.write_text(f"#!/bin/sh\nkill {os.getpid()}\n")
+    stop.chmod(0o755)
+    config = chain.folder / "sentinel.toml"
+    progress.say("Everything goes on running. Look around:")
+    for what, where in (
+        ("metrics", f"{chain.exporter_url}/metrics"),
+        ("series", f"{chain.prometheus_url}/graph?g0.expr=nccl_collective_seconds_total"),
+        ("alerts", f"{chain.alertmanager_url}/api/v2/alerts"),
+        ("daemon", f"sentinel status --config {config}"),
+        ("logs", f"{chain.folder}/*.log"),
+        ("stop", f"Ctrl-C, or {stop}"),
+    ):
+        progress.say(f"  {what:8} {where}")
+    try:
+        while True:
+            chain.check()
+            time.sleep(_POLL_SECONDS)
+    except (KeyboardInterrupt, SystemExit):
+        progress.say("Stopping")
+
+
+@contextmanager
+def _termination_as_exit() -> Iterator[None]:
+    """Let SIGTERM unwind the stack, so that everything is cleaned up, as Ctrl-C does."""
+
+    def leave(number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

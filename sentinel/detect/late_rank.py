@@ -1,0 +1,160 @@
+"""The late rank: outside its peers and its own history, at a real cost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sentinel.config.detection import DetectionSettings
+from sentinel.detect.own_history import Reference
+from sentinel.detect.pool import Pairs, Pool, pool_cells
+from sentinel.detect.sequential import SECONDS_PER_MONTH, Cusum, CusumReading, cusum_threshold
+from sentinel.measure.index import Rows, SeriesIndex, grown
+from sentinel.measure.lateness import Lateness
+from sentinel.measure.window import Window
+
+__all__ = ["LateRankTest", "LateSeries"]
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+_REFERENCE_SIGMAS = 1.0  # k of the CUSUM: shifts of more than this many standard deviations add up
+# How ranks differ from one another does not average out over time as noise does: only what exceeds this many robust
+# standard deviations of their differences counts against a rank.
+_PEERS_SIGMAS = 4.0
+_PEERS_ONLY_PATIENCE = 3  # without a history of its own a rank has to stand out for this many times as many ticks
+_HYSTERESIS = 0.5  # an alarm goes on while the effect is above this share of its floor
+
+
+@dataclass(frozen=True)
+class LateSeries:
+    """One rank that is late in one communicator. `pair` is its place among the pairs of the tick."""
+
+    comm: int
+    rank: int
+    pair: int
+    cost_ratio: float  # mean over the run
+    started_at: float
+    statistics: Mapping[str, Any]
+
+
+class LateRankTest:
+    """A CUSUM per (communicator, rank) on lateness against its own history, with its peers as second witness.
+
+    Where a rank's history is not known yet its peers alone decide, at a much higher threshold and after more ticks.
+    """
+
+    def __init__(self, settings: DetectionSettings) -> None:
+        self._settings = settings
+        self._index = SeriesIndex()
+        self._cusum = Cusum(_REFERENCE_SIGMAS)
+        # By pair: alarm (0 or 1), ticks in a row of standing out from peers, start of the run, cost and ticks of the
+        # run.
+        self._alarm, self._streak, self._since, self._cost, self._ticks = (np.empty(0) for _ in range(5))
+
+    def step(self, window: Window, lateness: Lateness, reference: Reference, pairs: Pairs) -> list[LateSeries]:
+        """Who is late in this window, among `pairs`."""
+        rows = self._index.rows(pairs.comm, pairs.rank)
+        self._grow()
+        if not len(rows):
+            return []
+        floor = self._settings.late_rank.noise_floor_ratio
+        nothing = Reference(*(np.zeros_like(lateness.rate) for _ in range(3)))
+        own = pool_cells(lateness, reference, pairs, reference.known, floor)
+        peers = pool_cells(lateness, nothing, pairs, ~reference.known, floor)
+        threshold = self._threshold(len(rows), window.length_seconds)
+        reading = self._step_cusum(rows, own, threshold, window.start)
+        self._step_alarms(rows, own, peers, reading, threshold, window.start)
+        return [
+            LateSeries(
+                comm=int(pairs.comm[i]),
+                rank=int(pairs.rank[i]),
+                pair=i,
+                cost_ratio=float(np.clip(self._cost[rows[i]] / self._ticks[rows[i]], 0.0, 1.0)),
+                started_at=float(self._since[rows[i]]),
+                statistics=_statistics(own, peers, reading, threshold, i),
+            )
+            for i in np.flatnonzero(self._alarm[rows] > 0).tolist()
+        ]
+
+    def alarms(self) -> set[tuple[int, int]]:
+        """The (comm, rank) pairs whose alarm stands, seen this time or not."""
+        return {(key[0], key[1]) for key in self._index.keys(np.flatnonzero(self._alarm > 0))}
+
+    def forget(self, comm: int) -> None:
+        """Drop the alarms of a communicator that is over."""
+        standing = np.flatnonzero(self._alarm > 0)
+        over = [key[0] == comm for key in self._index.keys(standing)]
+        self._alarm[standing[np.array(over, dtype=bool)]] = 0.0
+
+    def _threshold(self, series: int, tick_seconds: float) -> float:
+        """The decision interval that keeps the whole fleet within its budget of false alarms."""
+        ticks_per_month = SECONDS_PER_MONTH / tick_seconds
+        run_length = max(2.0, series * ticks_per_month / self._settings.false_alarms_per_month)
+        return cusum_threshold(run_length, _REFERENCE_SIGMAS)
+
+    def _step_cusum(self, rows: Rows, own: Pool, threshold: float, start: float) -> CusumReading:
+        # Both witnesses have to speak; with few peers there is no spread to ask, and lateness compares with them
+        # anyway.
+        apart = own.stands_out - _PEERS_SIGMAS + _REFERENCE_SIGMAS
+        witness = np.where(np.isnan(apart), own.sigmas, np.minimum(own.sigmas, apart))
+        clip = _REFERENCE_SIGMAS + threshold / self._settings.late_rank.min_ticks * (1 + 1e-9)
+        return self._cusum.step(rows, witness, start, clip=clip, cap=threshold + _REFERENCE_SIGMAS)
+
+    def _step_alarms(
+        self, rows: Rows, own: Pool, peers: Pool, reading: CusumReading, threshold: float, start: float
+    ) -> None:
+        limits = self._settings.late_rank
+        streak = np.where(self._stands_out(peers), self._streak[rows] + 1, 0)
+        self._streak[rows] = streak
+        by_own = (
+            (reading.sum >= threshold)
+            & (reading.ticks >= limits.min_ticks)
+            & (own.excess_ratio >= limits.min_cost_ratio)
+            & (own.largest_seconds >= limits.min_lateness.total_seconds())
+        )
+        by_peers = streak >= _PEERS_ONLY_PATIENCE * limits.min_ticks
+        standing = self._alarm[rows] > 0
+        running = standing | (reading.ticks > 0) | (streak > 0)
+        fresh = running & ~standing & (np.maximum(reading.ticks, streak) <= 1)
+        self._since[rows] = np.where(fresh, start, self._since[rows])
+        wait = own.wait_ratio + np.where(by_peers | (standing & (streak > 0)), peers.wait_ratio, 0.0)
+        self._cost[rows] = np.where(fresh, 0.0, self._cost[rows]) + wait
+        self._ticks[rows] = np.where(fresh, 0.0, self._ticks[rows]) + 1
+        effect = own.excess_ratio + np.where(streak > 0, peers.excess_ratio, 0.0)
+        over = standing & (effect < _HYSTERESIS * limits.min_cost_ratio)
+        self._alarm[rows] = np.where(over, 0.0, np.where(by_own | by_peers, 1.0, self._alarm[rows]))
+        self._cusum.reset(rows[over])
+
+    def _stands_out(self, peers: Pool) -> Flags:
+        limits = self._settings.late_rank
+        return (
+            (np.nan_to_num(peers.stands_out) >= limits.peers_only_sigmas)
+            & (peers.excess_ratio >= limits.min_cost_ratio)
+            & (peers.largest_seconds >= limits.min_lateness.total_seconds())
+        )
+
+    def _grow(self) -> None:
+        size = len(self._index)
+        self._alarm, self._streak = grown(self._alarm, size, 0.0), grown(self._streak, size, 0.0)
+        self._cost, self._ticks = grown(self._cost, size, 0.0), grown(self._ticks, size, 0.0)
+        self._since = grown(self._since, size, np.nan)
+
+
+def _statistics(own: Pool, peers: Pool, reading: CusumReading, threshold: float, pair: int) -> dict[str, Any]:
+    """Which test spoke, in numbers."""
+    if own.spread_ratio[pair] > 0:
+        stands_out = own.stands_out[pair]
+        return {
+            "test": "own history and peers, CUSUM",
+            "cusum": round(float(reading.sum[pair]), 2),
+            "cusum_threshold": round(threshold, 2),
+            "sigmas_from_own_history": round(float(own.sigmas[pair]), 2),
+            "sigmas_from_peers": None if np.isnan(stands_out) else round(float(stands_out), 2),
+        }
+    return {
+        "test": "peers only, own history not known yet",
+        "sigmas_from_peers": round(float(peers.stands_out[pair]), 2),
+    }

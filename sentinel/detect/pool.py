@@ -1,0 +1,99 @@
+"""A rank's cells together, as seconds of waiting per second."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sentinel.detect.own_history import Reference
+from sentinel.measure.lateness import Lateness
+from sentinel.measure.peers import group_mad, group_median
+
+__all__ = ["MIN_PEERS", "Pairs", "Pool", "pool_cells"]
+
+Floats = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.int64]
+
+MIN_PEERS = 4  # members that a communicator needs for the spread among them to mean something
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The (communicator, rank) pairs to be judged.
+
+    `comm`, `rank`: shape (r,). `place`, `of_place` have one entry for each row of lateness that takes part.
+    """
+
+    comm: npt.NDArray[np.int32]
+    rank: npt.NDArray[np.int32]
+    place: Numbers  # which rows of lateness take part
+    of_place: Numbers  # the pair that each of them belongs to
+
+    @classmethod
+    def among(cls, lateness: Lateness, judged: npt.NDArray[np.bool_]) -> "Pairs":
+        """The pairs in the rows that `judged` selects."""
+        place = np.flatnonzero(judged)
+        keys = np.stack([lateness.comm[place], lateness.rank[place]], axis=1)
+        unique, inverse = np.unique(keys, axis=0, return_inverse=True)
+        return cls(unique[:, 0], unique[:, 1], place, inverse.reshape(-1).astype(np.int64))
+
+
+@dataclass(frozen=True)
+class Pool:
+    """One value a pair, shape (r,). Ratios are seconds of waiting per second of the job."""
+
+    excess_ratio: Floats  # lateness beyond the expected, of geometric means: decides
+    spread_ratio: Floats  # its standard deviation
+    wait_ratio: Floats  # the same of arithmetic means, over the cells in which it is late: what it costs
+    largest_seconds: Floats  # the largest lateness beyond the expected in one cell, per operation; 0 without cells
+    stands_out: Floats  # excess from its communicator's median, in robust standard deviations; NaN below MIN_PEERS
+
+    @property
+    def sigmas(self) -> Floats:
+        """Excess in standard deviations; 0 for a pair without cells."""
+        return np.divide(
+            self.excess_ratio, self.spread_ratio, out=np.zeros_like(self.excess_ratio), where=self.spread_ratio > 0
+        )
+
+
+def pool_cells(
+    lateness: Lateness, expected: Reference, pairs: Pairs, taken: npt.NDArray[np.bool_], noise_floor_ratio: float
+) -> Pool:
+    """Pool the rows that `taken`, shape (n,), selects, each by its operations per second.
+
+    Spreads add up as if the cells of a rank moved together, which is the worst case. The spread of a row is at least
+    `noise_floor_ratio` of the operation's duration.
+    """
+    chosen = taken[pairs.place]
+    place, pair = pairs.place[chosen], pairs.of_place[chosen]
+    count = len(pairs.comm)
+    rate = lateness.rate[place]
+    typical = lateness.duration_seconds[place] + np.maximum(0.0, lateness.lateness_seconds[place])
+    excess = lateness.lateness_seconds[place] - expected.lateness_seconds[place]
+    spread = np.hypot(expected.spread_seconds[place], noise_floor_ratio * typical)
+    # A cell in which the rank is not late earns it nothing back: what waits there is noise, or for somebody else.
+    wait = np.where(excess > spread, lateness.wait_seconds[place] - expected.wait_seconds[place], 0.0)
+    largest = np.zeros(count)
+    np.maximum.at(largest, pair, excess)
+
+    def summed(values: Floats) -> Floats:
+        return np.bincount(pair, weights=values * rate, minlength=count).astype(np.float64)
+
+    excess_ratio, spread_ratio = summed(excess), summed(spread)
+    return Pool(excess_ratio, spread_ratio, summed(wait), largest, _stands_out(excess_ratio, spread_ratio, pairs, pair))
+
+
+def _stands_out(excess: Floats, spread: Floats, pairs: Pairs, present: Numbers) -> Floats:
+    """How far each pair is from the median of its communicator, among the pairs that have cells in this pool."""
+    result = np.full(len(excess), np.nan)
+    rows = np.unique(present)
+    if not len(rows):
+        return result
+    _, group = np.unique(pairs.comm[rows], return_inverse=True)
+    group = group.reshape(-1).astype(np.int64)
+    values = excess[rows]
+    # The median of the spreads is the floor: a MAD of zero is a normal case.
+    scale = np.maximum(group_mad(values, group), group_median(spread[rows], group))
+    distance = (values - group_median(values, group)[group]) / np.maximum(scale, np.finfo(float).tiny)[group]
+    result[rows] = np.where(np.bincount(group)[group] >= MIN_PEERS, distance, np.nan)
+    return result

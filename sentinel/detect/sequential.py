@@ -1,0 +1,75 @@
+"""CUSUM: small shifts that persist count, single spikes do not."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import brentq
+
+from sentinel.measure.index import Rows, grown
+
+__all__ = ["SECONDS_PER_MONTH", "Cusum", "CusumReading", "cusum_threshold"]
+
+Floats = npt.NDArray[np.float64]
+
+SECONDS_PER_MONTH = 30 * 86_400.0
+
+
+def cusum_threshold(run_length: float, reference: float) -> float:
+    """The decision interval h of a one-sided CUSUM with the given in-control average run length.
+
+    Siegmund's approximation for unit normal increments: ARL0 = (exp(2 k b) − 2 k b − 1) / (2 k²), b = h + 1.166 (D.
+    Siegmund, Sequential Analysis, 1985, eq. 2.57). `reference` is k, in standard deviations; `run_length` in ticks, >
+    1.
+    """
+    k = reference
+
+    def excess(b: float) -> float:
+        return (math.expm1(2 * k * b) - 2 * k * b) / (2 * k * k) - run_length
+
+    upper = 1.0
+    while excess(upper) < 0:
+        upper *= 2
+    return max(0.5, float(brentq(excess, 0.0, upper)) - 1.166)
+
+
+@dataclass(frozen=True)
+class CusumReading:
+    """After one tick, for the series asked about. `sum` over `ticks` ticks since it last was zero. Shape (n,)."""
+
+    sum: Floats
+    ticks: Rows
+    started: Floats  # Unix seconds: the start of the first window of the run
+
+
+class Cusum:
+    """One-sided upper CUSUMs of many numbered series: S = max(0, S + x − k), x clipped to ±`clip`.
+
+    The clip bounds what one heavy-tailed tick can add, and how long a sum can outlive its cause: S is capped at `cap`.
+    """
+
+    def __init__(self, reference: float) -> None:
+        self._reference = reference
+        self._sum = np.empty(0)
+        self._ticks = np.empty(0)
+        self._started = np.empty(0)
+
+    def step(self, rows: Rows, values: Floats, window_start: float, clip: float, cap: float) -> CusumReading:
+        """One tick. rows, values: shape (n,), no row twice; series that are not named keep their state."""
+        size = int(rows.max()) + 1 if len(rows) else 0
+        self._sum = grown(self._sum, size, 0.0)
+        self._ticks = grown(self._ticks, size, 0.0)
+        self._started = grown(self._started, size, np.nan)
+        before = self._sum[rows]
+        after = np.minimum(np.maximum(0.0, before + np.clip(values, -clip, clip) - self._reference), cap)
+        alive = after > 0
+        self._sum[rows] = after
+        self._ticks[rows] = np.where(alive, self._ticks[rows] + 1, 0)
+        self._started[rows] = np.where(alive & (before > 0), self._started[rows], window_start)
+        return CusumReading(after, self._ticks[rows].astype(np.int64), self._started[rows])
+
+    def reset(self, rows: Rows) -> None:
+        """Start these series anew."""
+        self._sum[rows] = 0.0
+        self._ticks[rows] = 0.0

@@ -1,0 +1,145 @@
+"""Stalled communicators, and the rank that everybody waits for."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+import numpy as np
+
+from sentinel.config.detection import StalledSettings
+from sentinel.measure.membership import Communicator, Membership
+from sentinel.measure.window import Window
+from sentinel.model.incident import Culprit, Finding, Verdict
+from sentinel.model.snapshot import Snapshot
+
+__all__ = ["find_stalls", "stalled_communicators"]
+
+Process = tuple[str, int]  # node and global rank: one process in all its communicators
+
+
+@dataclass(frozen=True)
+class _Rank:
+    """One process of a stalled job; only those about which the store knows what is in flight."""
+
+    oldest_seconds: float  # over all its communicators; 0: nothing in flight anywhere
+    behind: (
+        float  # operations that it launched fewer than the median rank, in the stalled communicator where that is most
+    )
+
+
+def stalled_communicators(window: Window, snapshot: Snapshot, settings: StalledSettings) -> Mapping[int, float]:
+    """Communicators in which something has been in flight for `stall_after` and nothing finished in the window.
+
+    By code, the age in seconds of the oldest operation in flight. Ages come from the nodes' own clocks and stop
+    growing when scrapes stop, so that missing data does not look like a stall.
+    """
+    finished = set(window.comm.tolist())
+    flight = snapshot.in_flight
+    oldest: dict[int, float] = {}
+    for comm, seconds in zip(flight.comm.tolist(), np.nan_to_num(flight.oldest_seconds).tolist(), strict=True):
+        oldest[comm] = max(oldest.get(comm, 0.0), seconds)
+    limit = settings.stall_after.total_seconds()
+    return {comm: age for comm, age in oldest.items() if age >= limit and comm not in finished}
+
+
+def find_stalls(stalled: Mapping[int, float], membership: Membership, snapshot: Snapshot) -> list[Finding]:
+    """One finding a job: the ranks that the others wait for.
+
+    When nobody stands out it names the largest stalled communicator.
+    """
+    jobs: dict[str, list[Communicator]] = defaultdict(list)
+    for comm in stalled:
+        if comm in membership.communicators:
+            jobs[membership.communicators[comm].job].append(membership.communicators[comm])
+    return [_find(group, stalled, membership, snapshot) for _, group in sorted(jobs.items())]
+
+
+def _find(
+    stalled: Sequence[Communicator], ages: Mapping[int, float], membership: Membership, snapshot: Snapshot
+) -> Finding:
+    ranks = _ranks(stalled, membership, snapshot)
+    culprits, reason = _culprits(ranks)
+    waiting = {process: rank for process, rank in ranks.items() if rank.oldest_seconds > 0}
+    largest = max(stalled, key=lambda c: (_concerns(c, culprits), c.role.nranks, c.id))
+    age = max(ages[c.code] for c in stalled)
+    members = {(m.node, m.global_rank): m for c in stalled for m in c.members.values()}
+    named = sorted(culprits, key=lambda process: process[1])
+    return Finding(
+        culprit=Culprit(
+            verdict=Verdict.STALLED,
+            job=largest.job,
+            job_id=largest.role.job_id,
+            comm=largest.id,
+            comm_name=largest.role.comm_name,
+            ranks=tuple(rank for _, rank in named),
+            node=",".join(sorted({node for node, _ in named})),
+            gpu=",".join(dict.fromkeys(members[process].gpu for process in named)),
+        ),
+        cost_ratio=1.0,
+        started_at=snapshot.time - age,
+        victims=len(waiting),
+        evidence={
+            "reason": reason,
+            "stalled_seconds": round(age, 1),
+            "communicators": sorted(c.id for c in stalled),
+            "waiting_ranks": sorted(rank for _, rank in waiting),
+            "missing_ranks": sum(c.missing for c in stalled),
+            "operations_behind": {
+                str(rank): state.behind for (_, rank), state in sorted(ranks.items()) if state.behind > 0
+            },
+        },
+    )
+
+
+def _ranks(stalled: Iterable[Communicator], membership: Membership, snapshot: Snapshot) -> dict[Process, _Rank]:
+    """Every process in the stalled communicators, with what it has in flight in any communicator at all."""
+    processes = {(m.node, m.global_rank) for c in stalled for m in c.members.values()}
+    oldest: dict[Process, float] = {}
+    flight = snapshot.in_flight
+    rows = zip(flight.comm.tolist(), flight.rank.tolist(), flight.oldest_seconds.tolist(), strict=True)
+    for comm, rank, seconds in rows:
+        member = membership.member(comm, rank)
+        if member is not None and (member.node, member.global_rank) in processes and not math.isnan(seconds):
+            process = (member.node, member.global_rank)
+            oldest[process] = max(oldest.get(process, 0.0), seconds)
+    behind: dict[Process, float] = dict.fromkeys(processes, 0.0)
+    for communicator in stalled:
+        launched = _launched(communicator, snapshot)
+        middle = median(launched.values()) if launched else 0.0
+        for rank, count in launched.items():
+            member = communicator.members[rank]
+            process = (member.node, member.global_rank)
+            behind[process] = max(behind[process], middle - count)
+    return {process: _Rank(seconds, behind[process]) for process, seconds in oldest.items()}
+
+
+def _launched(communicator: Communicator, snapshot: Snapshot) -> dict[int, float]:
+    """Operations that each rank has launched in one communicator; a rank whose count is not known is left out."""
+    started = snapshot.started
+    mine = (started.comm == communicator.code) & np.isfinite(started.started)
+    launched: dict[int, float] = defaultdict(float)
+    for rank, count in zip(started.rank[mine].tolist(), started.started[mine].tolist(), strict=True):
+        if rank in communicator.members:
+            launched[rank] += count
+    return launched
+
+
+def _culprits(ranks: Mapping[Process, _Rank]) -> tuple[set[Process], str]:
+    """Whom the others wait for.
+
+    A minority with nothing in flight anywhere, else a minority that launched fewer operations.
+    """
+    idle = {process for process, rank in ranks.items() if rank.oldest_seconds == 0}
+    if 0 < len(idle) <= len(ranks) // 2:
+        return idle, "nothing in flight in any communicator while the others wait"
+    behind = {process for process, rank in ranks.items() if rank.behind > 0}
+    if not idle and 0 < len(behind) <= len(ranks) // 2:
+        return behind, "launched fewer operations than the others"
+    return set(), "nobody stands out"
+
+
+def _concerns(communicator: Communicator, culprits: set[Process]) -> bool:
+    """Whether a culprit is in it."""
+    return any((m.node, m.global_rank) in culprits for m in communicator.members.values())

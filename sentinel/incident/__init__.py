@@ -1,0 +1,1 @@
+"""The life of an incident: opened, held, ended. Pure: findings in, changes out."""

@@ -1,0 +1,1 @@
+"""From counters to what detection compares: windows, roles, lateness. Pure."""

@@ -1,0 +1,112 @@
+"""What happened between two snapshots."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sentinel.measure.index import SeriesIndex, grown
+from sentinel.model.snapshot import Snapshot
+from sentinel.model.vocabulary import Codes
+
+__all__ = ["Differencer", "Progress", "Window"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Collectives launched in the window, by (comm, rank, op). `total` is the counter itself. Shape (n,)."""
+
+    comm: Codes
+    rank: Codes
+    op: Codes
+    launched: Floats  # NaN where it is not known: a new series, or a counter that was reset
+    total: Floats
+
+
+@dataclass(frozen=True)
+class Window:
+    """Operations that finished in (start, end], by cell and rank; only rows with at least one. Shape (n,).
+
+    `seconds` and `log_microseconds` are sums over the operations. A series that is new, was missing at the start, or
+    whose counter was reset has no row this time; `resets` counts the last.
+    """
+
+    start: float
+    end: float
+    comm: Codes
+    rank: Codes
+    op: Codes
+    size: Codes
+    algo: Codes
+    proto: Codes
+    operations: Floats
+    seconds: Floats
+    log_microseconds: Floats
+    progress: Progress
+    resets: int
+
+    @property
+    def length_seconds(self) -> float:
+        """How long the window is."""
+        return self.end - self.start
+
+
+class Differencer:
+    """Folds snapshots, in the order of time, into the windows between them."""
+
+    def __init__(self) -> None:
+        self._time: float | None = None
+        self._cells = SeriesIndex()
+        self._started = SeriesIndex()
+        self._cell_values = np.empty((0, 3))
+        self._started_values = np.empty((0, 1))
+
+    def step(self, snapshot: Snapshot) -> Window | None:
+        """The window that ends at this snapshot; None for the first one. ValueError when time does not advance."""
+        if self._time is not None and snapshot.time <= self._time:
+            raise ValueError(f"snapshots must advance in time: {snapshot.time} after {self._time}")
+        cells, started = snapshot.cells, snapshot.started
+        rows = self._cells.rows(cells.comm, cells.rank, cells.op, cells.size, cells.algo, cells.proto)
+        values = np.stack([cells.operations, cells.seconds, cells.log_microseconds], axis=1)
+        self._cell_values, delta = _difference(self._cell_values, len(self._cells), rows, values)
+        rows = self._started.rows(started.comm, started.rank, started.op)
+        self._started_values, launched = _difference(
+            self._started_values, len(self._started), rows, started.started[:, None]
+        )
+        start, self._time = self._time, snapshot.time
+        if start is None:
+            return None
+        reset = np.any(delta < 0, axis=1)
+        keep = ~reset & np.all(np.isfinite(delta), axis=1) & (delta[:, 0] > 0)
+        return Window(
+            start=start,
+            end=snapshot.time,
+            comm=cells.comm[keep],
+            rank=cells.rank[keep],
+            op=cells.op[keep],
+            size=cells.size[keep],
+            algo=cells.algo[keep],
+            proto=cells.proto[keep],
+            operations=delta[keep, 0],
+            seconds=delta[keep, 1],
+            log_microseconds=delta[keep, 2],
+            progress=Progress(
+                comm=started.comm,
+                rank=started.rank,
+                op=started.op,
+                launched=np.where(launched[:, 0] < 0, np.nan, launched[:, 0]),
+                total=started.started,
+            ),
+            resets=int(np.count_nonzero(reset)),
+        )
+
+
+def _difference(last: Floats, size: int, rows: npt.NDArray[np.int64], values: Floats) -> tuple[Floats, Floats]:
+    """The new `last` table, in which series that are absent now are NaN, and values − last values."""
+    last = grown(last, size, np.nan)
+    delta = values - last[rows]
+    fresh = np.full_like(last, np.nan)
+    fresh[rows] = values
+    return fresh, delta

@@ -1,0 +1,1 @@
+"""What flows through the daemon: arrays, identities, verdicts. No clock, no I/O."""

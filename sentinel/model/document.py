@@ -1,0 +1,30 @@
+"""An incident as JSON: the same fields wherever it is printed or stored."""
+
+from typing import Any
+
+from sentinel.model.incident import Incident
+from sentinel.model.instant import format_instant
+
+__all__ = ["incident_document"]
+
+
+def incident_document(incident: Incident) -> dict[str, Any]:
+    """JSON values only; times are RFC 3339 UTC."""
+    culprit = incident.culprit
+    return {
+        "id": incident.id,
+        "verdict": culprit.verdict.value,
+        "tier": incident.tier.value,
+        "comm": culprit.comm,
+        "comm_name": culprit.comm_name,
+        "job_id": culprit.job_id,
+        "ranks": list(culprit.ranks),
+        "node": culprit.node,
+        "gpu": culprit.gpu,
+        "started_at": format_instant(incident.started_at),
+        "detected_at": format_instant(incident.detected_at),
+        "ended_at": None if incident.ended_at is None else format_instant(incident.ended_at),
+        "cost_ratio": incident.cost_ratio,
+        "evidence": dict(incident.evidence),
+        "victims": incident.victims,
+    }

@@ -1,0 +1,106 @@
+"""Verdicts, what a detector finds at one tick, and the incident that lives over many."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+__all__ = ["Assessment", "Culprit", "CulpritKey", "Finding", "Incident", "Tier", "Verdict"]
+
+
+class Verdict(StrEnum):
+    """What is wrong."""
+
+    STALLED = "stalled"
+    RANK_MISSING = "rank_missing"
+    LATE_RANK = "late_rank"
+    SLOW_LINK = "slow_link"
+    SLOW_FABRIC = "slow_fabric"
+    DRIFT = "drift"
+    IMBALANCE = "imbalance"
+
+
+class Tier(StrEnum):
+    """How loudly to say it: P0 pages, P1 is a ticket, P2 waits for the review."""
+
+    P0 = "P0"
+    P1 = "P1"
+    P2 = "P2"
+
+
+@dataclass(frozen=True)
+class Culprit:
+    """Whom a verdict names.
+
+    `ranks` are global ranks, sorted; empty when nobody stands out and the communicator itself is named. `job` tells
+    jobs apart also where `job_id` is empty. `comm` is the communicator's id (16 hex digits), which changes at a
+    restart.
+    """
+
+    verdict: Verdict
+    job: str
+    job_id: str
+    comm: str
+    comm_name: str
+    ranks: tuple[int, ...]
+    node: str
+    gpu: str
+
+    @property
+    def key(self) -> "CulpritKey":
+        """What makes two findings one incident: the same verdict on the same ranks of the same job.
+
+        The communicator counts only when no rank is named: a late rank is late in several, and the worst may change.
+        """
+        return (self.verdict, self.job, self.ranks, "" if self.ranks else self.comm)
+
+
+CulpritKey = tuple[Verdict, str, tuple[int, ...], str]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One verdict that holds at one tick.
+
+    `cost_ratio` is a share of the job's time (0 to 1; for a stall, 1). `started_at` is the Unix time at which the
+    detector thinks that it began. `evidence` holds JSON values only, with units in its keys.
+    """
+
+    culprit: Culprit
+    cost_ratio: float
+    started_at: float
+    victims: int
+    evidence: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """Everything the detectors say about one snapshot.
+
+    `held` are the keys of culprits about which nothing could be said this time (abstention, missing data): an
+    incident of theirs goes on, neither confirmed nor ended. `states` tells, by communicator id, which regime it is in
+    (`learning`, `watching`, `paused`, `abstain`, …) for metrics and people.
+    """
+
+    time: float
+    findings: tuple[Finding, ...]
+    held: frozenset[CulpritKey]
+    states: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Incident:
+    """A finding with a life. Times are Unix seconds; `ended_at` is None while it goes on.
+
+    `started_at` never changes once the incident exists, nor does anything in `culprit`.
+    """
+
+    id: str
+    culprit: Culprit
+    tier: Tier
+    started_at: float
+    detected_at: float
+    ended_at: float | None
+    cost_ratio: float
+    victims: int
+    evidence: Mapping[str, Any]

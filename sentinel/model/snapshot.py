@@ -1,0 +1,95 @@
+"""What Prometheus knew at one instant, as arrays."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from sentinel.model.vocabulary import Codes, Vocabulary
+
+__all__ = ["CellTable", "CommunicatorTable", "DataQuality", "InFlightTable", "Snapshot", "StartedTable"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CellTable:
+    """Counters of measured operations; one row per (comm, rank, op, size, algo, proto), no row twice.
+
+    Strings are codes of the snapshot's vocabulary; `rank` is the number itself. All arrays have shape (n,).
+    A counter that the store did not have is NaN.
+    """
+
+    comm: Codes
+    rank: Codes
+    op: Codes
+    size: Codes
+    algo: Codes
+    proto: Codes
+    operations: Floats
+    seconds: Floats
+    log_microseconds: Floats  # sum of ln(max(1, duration in microseconds))
+
+
+@dataclass(frozen=True)
+class StartedTable:
+    """Collectives launched, measured or not; one row per (comm, rank, op). Shape (n,)."""
+
+    comm: Codes
+    rank: Codes
+    op: Codes
+    started: Floats
+
+
+@dataclass(frozen=True)
+class InFlightTable:
+    """Age in seconds of the oldest operation in flight, 0 when there is none; one row per (comm, rank). Shape (n,)."""
+
+    comm: Codes
+    rank: Codes
+    oldest_seconds: Floats
+
+
+@dataclass(frozen=True)
+class CommunicatorTable:
+    """Who each rank is, from `nccl_communicator_info`; one row per (comm, rank). Shape (n,).
+
+    `global_rank`, `nranks` and `nnodes` are numbers (-1 where the label was not one); the rest are codes.
+    """
+
+    comm: Codes
+    rank: Codes
+    global_rank: Codes
+    nranks: Codes
+    nnodes: Codes
+    comm_name: Codes
+    node: Codes
+    gpu: Codes
+    gpu_uuid: Codes
+    job_id: Codes
+
+
+@dataclass(frozen=True)
+class DataQuality:
+    """What is known to be wrong with a snapshot. Nothing here ever resolves an alert."""
+
+    warnings: tuple[str, ...] = ()  # as the server gave them: the answer may be partial
+    malformed_series: int = 0  # series left out, because a label or a value was not what the contract says
+
+    @property
+    def partial(self) -> bool:
+        """Whether the server said that the answer may not be whole."""
+        return bool(self.warnings)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Every series that the detectors read, as of `time` (Unix seconds)."""
+
+    time: float
+    vocabulary: Vocabulary
+    communicators: CommunicatorTable
+    cells: CellTable
+    started: StartedTable
+    in_flight: InFlightTable
+    quality: DataQuality = field(default_factory=DataQuality)

@@ -1,0 +1,158 @@
+"""An incident as an alert. Labels are identity and never carry a value that changes; numbers go into annotations."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from sentinel.config.alertmanager import AlertmanagerSettings
+from sentinel.config.prometheus import PrometheusSettings
+from sentinel.model.incident import Culprit, Incident, Tier, Verdict
+from sentinel.model.instant import format_instant
+from sentinel.model.quantity import format_quantity, format_seconds
+from sentinel.sink.graph import graph_url
+
+__all__ = ["ALERT_NAMES", "Alert", "AlertWriter", "describe", "summarize"]
+
+ALERT_NAMES = {
+    Verdict.LATE_RANK: "NcclRankLate",
+    Verdict.SLOW_LINK: "NcclLinkSlow",
+    Verdict.SLOW_FABRIC: "NcclFabricSlow",
+    Verdict.STALLED: "NcclCommunicatorStalled",
+    Verdict.RANK_MISSING: "NcclRankMissing",
+    Verdict.DRIFT: "NcclLatencyDrift",
+    Verdict.IMBALANCE: "NcclWorkloadImbalanced",
+}
+_SEVERITIES = {Tier.P0: "critical", Tier.P1: "warning", Tier.P2: "info"}
+_PHRASES = {
+    Verdict.LATE_RANK: "{who} arrives late at collectives",
+    Verdict.SLOW_LINK: "{who} sends or receives slowly",
+    Verdict.SLOW_FABRIC: "the network is slow for {who}",
+    Verdict.STALLED: "{who} has stalled",
+    Verdict.RANK_MISSING: "{who} is gone while its peers wait",
+    Verdict.DRIFT: "{who} is getting slower",
+    Verdict.IMBALANCE: "work is unevenly spread over {who}",
+}
+
+
+@dataclass(frozen=True)
+class Alert:
+    """What Alertmanager takes, field by field. Times are RFC 3339."""
+
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+    starts_at: str
+    ends_at: str
+    generator_url: str
+
+    def document(self) -> dict[str, Any]:
+        """An element of what POST /api/v2/alerts takes."""
+        return {
+            "labels": dict(self.labels),
+            "annotations": dict(self.annotations),
+            "startsAt": self.starts_at,
+            "endsAt": self.ends_at,
+            "generatorURL": self.generator_url,
+        }
+
+
+class AlertWriter:
+    """Turns incidents into alerts, as the configuration says."""
+
+    def __init__(self, alertmanager: AlertmanagerSettings, prometheus: PrometheusSettings, tick_seconds: float) -> None:
+        self._alertmanager = alertmanager
+        self._prometheus = prometheus
+        # Four missed deliveries, and Alertmanager takes it that we are gone and the alert is over.
+        self._lifetime_seconds = 4.0 * max(tick_seconds, alertmanager.resend.total_seconds())
+
+    def write(self, incident: Incident, now: float) -> Alert:
+        """The alert for an incident, firing or resolved, as of the Unix time `now`."""
+        culprit = incident.culprit
+        ends_at = now + self._lifetime_seconds
+        if incident.ended_at is not None:
+            ends_at = min(max(incident.ended_at, incident.started_at), now)
+        labels = self._labels(incident)
+        return Alert(
+            labels=labels,
+            annotations=self._annotations(incident, labels["alertname"]),
+            starts_at=format_instant(min(incident.started_at, ends_at)),
+            ends_at=format_instant(ends_at),
+            generator_url=graph_url(culprit, self._prometheus),
+        )
+
+    def _labels(self, incident: Incident) -> dict[str, str]:
+        culprit = incident.culprit
+        labels = {
+            **self._alertmanager.external_labels,
+            "alertname": ALERT_NAMES[culprit.verdict],
+            "severity": _SEVERITIES[incident.tier],
+            "tier": incident.tier.value,
+            "job_id": culprit.job_id,
+            "comm_name": culprit.comm_name,
+            "node": culprit.node,
+            "gpu": culprit.gpu,
+            "rank": ",".join(str(rank) for rank in culprit.ranks),
+        }
+        return {name: value for name, value in labels.items() if value}
+
+    def _annotations(self, incident: Incident, alert_name: str) -> dict[str, str]:
+        annotations = {"summary": summarize(incident), "description": describe(incident)}
+        fields = {**_template_fields(incident), "alertname": alert_name}
+        quoted = {name: quote(value, safe="") for name, value in fields.items()}
+        for name, template in (
+            ("runbook_url", self._alertmanager.runbook_url),
+            ("dashboard_url", self._alertmanager.dashboard_url),
+        ):
+            if template:
+                annotations[name] = template.format_map(quoted)
+        return annotations
+
+
+def summarize(incident: Incident) -> str:
+    """One line: who, what, in which job."""
+    culprit = incident.culprit
+    place = " ".join(
+        part for part in (culprit.node and f"on {culprit.node}", culprit.gpu and f"GPU {culprit.gpu}") if part
+    )
+    who = _who(culprit) + (f" ({place})" if place else "")
+    job = f" in job {culprit.job_id}" if culprit.job_id else ""
+    text = _PHRASES[culprit.verdict].format(who=who) + job
+    return text[:1].upper() + text[1:]
+
+
+def describe(incident: Incident) -> str:
+    """The numbers: cost, since when, how many wait, and all of the evidence that is one number or word."""
+    parts = [
+        f"It costs {incident.cost_ratio * 100:.3g}% of the job's time, since {format_instant(incident.started_at)}",
+        f"{incident.victims} {'rank waits' if incident.victims == 1 else 'ranks wait'} for it",
+    ]
+    if incident.ended_at is not None:
+        parts.append(f"it ended after {format_seconds(incident.ended_at - incident.started_at)}")
+    for key, value in incident.evidence.items():
+        if isinstance(value, str | int | float) and not isinstance(value, bool) and value != "":
+            name, text = format_quantity(key, value)
+            parts.append(f"{name} {text}")
+    return "; ".join(parts) + "."
+
+
+def _who(culprit: Culprit) -> str:
+    if not culprit.ranks:
+        return f"communicator {culprit.comm_name or culprit.comm}"
+    shown = ", ".join(str(rank) for rank in culprit.ranks[:8])
+    more = f" and {len(culprit.ranks) - 8} more" if len(culprit.ranks) > 8 else ""
+    return f"rank {shown}" if len(culprit.ranks) == 1 else f"ranks {shown}{more}"
+
+
+def _template_fields(incident: Incident) -> dict[str, str]:
+    culprit = incident.culprit
+    return {
+        "comm": culprit.comm,
+        "comm_name": culprit.comm_name,
+        "gpu": culprit.gpu,
+        "id": incident.id,
+        "job_id": culprit.job_id,
+        "node": culprit.node,
+        "rank": ",".join(str(rank) for rank in culprit.ranks),
+        "tier": incident.tier.value,
+        "verdict": culprit.verdict.value,
+    }

@@ -1,0 +1,1 @@
+"""What outlives the process: incidents, baselines, ticks, in one SQLite file."""

@@ -1,0 +1,177 @@
+"""Incidents, baselines and ticks, read and written."""
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from sentinel.model.incident import Culprit, Incident, Tier, Verdict
+from sentinel.state.database import FILE_NAME, explained, open_database, open_database_readonly, transaction
+from sentinel.state.tick import Outcome, TickRecord
+
+__all__ = ["State", "StoredBaseline"]
+
+_COLUMNS = (
+    "id, verdict, tier, comm, comm_name, job, job_id, ranks, node, gpu, "
+    "started_at, detected_at, ended_at, cost_ratio, evidence, victims"
+)
+# What identifies an incident and when it began is written once, and never again.
+_UPSERT = f"""INSERT INTO incidents ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET tier = excluded.tier, ended_at = excluded.ended_at,
+    cost_ratio = excluded.cost_ratio, evidence = excluded.evidence, victims = excluded.victims"""  # noqa: S608 (constants)
+
+
+@dataclass(frozen=True)
+class StoredBaseline:
+    """A baseline under its number; numbers grow and are never reused. Times are Unix seconds.
+
+    `data` is what it was given as: the state does not know what is in a baseline.
+    """
+
+    version: int
+    built_at: float
+    start: float
+    end: float
+    data: bytes
+
+
+class State:
+    """The database of one state directory. Every method raises StateError when it cannot be read or written."""
+
+    def __init__(self, connection: sqlite3.Connection | None, directory: Path) -> None:
+        self._connection = connection
+        self._path = directory / FILE_NAME
+
+    @classmethod
+    def open(cls, directory: Path) -> Self:
+        """For reading and writing."""
+        return cls(open_database(directory), directory)
+
+    @classmethod
+    def open_readonly(cls, directory: Path) -> Self:
+        """For reading, beside a running daemon. Where there is no database yet, all is empty."""
+        return cls(open_database_readonly(directory), directory)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._connection is not None:
+            self._connection.close()
+
+    def record(self, tick: TickRecord, incidents: Iterable[Incident], keep_ticks: int) -> None:
+        """Write one tick and what it did to incidents, in one transaction; forget all but the newest ticks."""
+        with explained(self._path), transaction(self._writable()) as cursor:
+            cursor.executemany(_UPSERT, [_incident_row(incident) for incident in incidents])
+            cursor.execute(
+                "INSERT OR REPLACE INTO ticks (time, outcome, duration_seconds, findings, error)"
+                " VALUES (?, ?, ?, ?, ?)",
+                (tick.time, tick.outcome.value, tick.duration_seconds, tick.findings, tick.error),
+            )
+            cursor.execute(
+                "DELETE FROM ticks WHERE time <= (SELECT time FROM ticks ORDER BY time DESC LIMIT 1 OFFSET ?)",
+                (keep_ticks,),
+            )
+
+    def add_baseline(self, built_at: float, start: float, end: float, data: bytes) -> int:
+        """Keep a baseline that was learnt from `start` to `end`; its number."""
+        with explained(self._path), transaction(self._writable()) as cursor:
+            cursor.execute(
+                "INSERT INTO baselines (built_at, range_start, range_end, data) VALUES (?, ?, ?, ?)",
+                (built_at, start, end, data),
+            )
+            version = cursor.lastrowid
+        assert version is not None  # noqa: S101 (an INSERT has one)
+        return version
+
+    def baseline(self, version: int | None = None, ended_by: float | None = None) -> StoredBaseline | None:
+        """The baseline of that number, or the newest; `ended_by` leaves out those that know of later times."""
+        rows = self._rows(
+            "SELECT version, built_at, range_start, range_end, data FROM baselines WHERE version = coalesce(?, version)"
+            " AND range_end <= coalesce(?, range_end) ORDER BY version DESC LIMIT 1",
+            (version, ended_by),
+        )
+        return StoredBaseline(*rows[0]) if rows else None
+
+    def incident(self, prefix: str) -> list[Incident]:
+        """The incidents whose id begins so."""
+        return self._incidents("substr(id, 1, length(?)) = ?", (prefix, prefix))
+
+    def open_incidents(self) -> list[Incident]:
+        """Those that go on, in the order of their start."""
+        return self._incidents("ended_at IS NULL", ())
+
+    def incidents_since(self, time: float) -> list[Incident]:
+        """Those that go on, or ended after `time`, in the order of their start."""
+        return self._incidents("ended_at IS NULL OR ended_at > ?", (time,))
+
+    def last_tick(self) -> TickRecord | None:
+        """The newest tick."""
+        rows = self._rows(
+            "SELECT time, outcome, duration_seconds, findings, error FROM ticks ORDER BY time DESC LIMIT 1", ()
+        )
+        if not rows:
+            return None
+        time, outcome, duration_seconds, findings, error = rows[0]
+        return TickRecord(time, Outcome(outcome), duration_seconds, findings, error)
+
+    def _writable(self) -> sqlite3.Connection:
+        assert self._connection is not None  # noqa: S101 (State.open always has one)
+        return self._connection
+
+    def _incidents(self, condition: str, values: tuple[Any, ...]) -> list[Incident]:
+        query = f"SELECT {_COLUMNS} FROM incidents WHERE {condition} ORDER BY started_at, id"  # noqa: S608 (constants)
+        return [_incident(row) for row in self._rows(query, values)]
+
+    def _rows(self, query: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        if self._connection is None:
+            return []
+        with explained(self._path):
+            return self._connection.execute(query, values).fetchall()
+
+
+def _incident_row(incident: Incident) -> tuple[Any, ...]:
+    culprit = incident.culprit
+    return (
+        incident.id,
+        culprit.verdict.value,
+        incident.tier.value,
+        culprit.comm,
+        culprit.comm_name,
+        culprit.job,
+        culprit.job_id,
+        json.dumps(culprit.ranks),
+        culprit.node,
+        culprit.gpu,
+        incident.started_at,
+        incident.detected_at,
+        incident.ended_at,
+        incident.cost_ratio,
+        json.dumps(dict(incident.evidence)),
+        incident.victims,
+    )
+
+
+def _incident(row: tuple[Any, ...]) -> Incident:
+    (id_, verdict, tier, comm, comm_name, job, job_id, ranks, node, gpu, *times, cost_ratio, evidence, victims) = row
+    started_at, detected_at, ended_at = times
+    return Incident(
+        id=id_,
+        culprit=Culprit(Verdict(verdict), job, job_id, comm, comm_name, tuple(json.loads(ranks)), node, gpu),
+        tier=Tier(tier),
+        started_at=started_at,
+        detected_at=detected_at,
+        ended_at=ended_at,
+        cost_ratio=cost_ratio,
+        victims=victims,
+        evidence=json.loads(evidence),
+    )

@@ -1,0 +1,1 @@
+"""Credentials and TLS for every connection, of sources and sinks alike."""

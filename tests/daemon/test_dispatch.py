@@ -1,0 +1,92 @@
+import pytest
+from servers.incidents import incident
+from servers.recorder import RecordingSink
+
+from sentinel.config.alertmanager import AlertmanagerSettings
+from sentinel.config.prometheus import PrometheusSettings
+from sentinel.daemon.dispatch import Dispatch
+from sentinel.incident.tracker import Changes
+from sentinel.model.incident import Incident
+from sentinel.model.instant import parse_instant
+from sentinel.sink.alert import AlertWriter
+from sentinel.sink.interface import Receipt
+
+NOW = 1_795_981_020.0
+
+
+@pytest.fixture
+def sink() -> RecordingSink:
+    return RecordingSink()
+
+
+def dispatch(sink: RecordingSink, *known: Incident) -> Dispatch:
+    writer = AlertWriter(AlertmanagerSettings(), PrometheusSettings(), 30.0)
+    return Dispatch(writer, sink, known, resend_seconds=60.0, tick_seconds=30.0)
+
+
+def test_nothing_is_sent_while_there_is_nothing_to_say(sink: RecordingSink) -> None:
+    assert dispatch(sink).send(NOW) == ()
+    assert sink.sent == []
+
+
+def test_a_change_is_told_at_once_and_the_rest_at_the_resend_interval(sink: RecordingSink) -> None:
+    one = dispatch(sink)
+    one.update(Changes(opened=(incident(),)))
+    sent = []
+    for tick in range(6):
+        if tick:
+            one.update(Changes(ongoing=(incident(),)))
+        sent.append(len(one.send(NOW + 30 * tick + (0.004 if tick % 2 else 0.0))))
+    assert sent == [1, 0, 1, 0, 1, 0]
+    one.update(Changes(ongoing=(incident(),), opened=(incident("other", ranks=(4,)),)))
+    assert len(one.send(NOW + 180)) == 1
+    assert len(sink.sent[-1]) == 2
+
+
+def test_a_delivery_that_failed_is_made_again_at_the_next_tick(sink: RecordingSink) -> None:
+    one = dispatch(sink, incident())
+    sink.receipt = Receipt.UNREACHABLE
+    one.send(NOW)
+    one.send(NOW + 30)
+    sink.receipt = Receipt.ACCEPTED
+    one.send(NOW + 60)
+    one.send(NOW + 90)
+    assert len(sink.sent) == 3
+
+
+def test_a_partial_success_is_not_repeated_at_once(sink: RecordingSink) -> None:
+    """The alerts that Alertmanager refused would be refused again."""
+    one = dispatch(sink, incident())
+    sink.receipt = Receipt.PARTIAL
+    one.send(NOW)
+    one.send(NOW + 30)
+    assert len(sink.sent) == 1
+
+
+def test_an_ended_incident_is_sent_as_resolved_for_fifteen_minutes(sink: RecordingSink) -> None:
+    one = dispatch(sink, incident())
+    one.update(Changes(ended=(incident(ended_at=NOW - 30),)))
+    assert one.open() == []
+    for minute in range(20):
+        one.send(NOW + 60 * minute)
+    assert len(sink.sent) == 15
+    for alerts in sink.sent:
+        assert [parse_instant(alert.ends_at) for alert in alerts] == [NOW - 30]
+
+
+def test_after_a_restart_what_ended_lately_is_told_again(sink: RecordingSink) -> None:
+    one = dispatch(sink, incident(ended_at=NOW - 600), incident("other", ranks=(4,)))
+    one.send(NOW)
+    assert len(sink.sent[0]) == 2
+    assert [each.id for each in one.open()] == ["other"]
+
+
+def test_the_start_never_moves(sink: RecordingSink) -> None:
+    one = dispatch(sink, incident())
+    for minute in range(3):
+        one.update(Changes(ongoing=(incident(cost_ratio=0.1 * minute),)))
+        one.send(NOW + 60 * minute)
+    starts = {alert.starts_at for alerts in sink.sent for alert in alerts}
+    ends = [parse_instant(alert.ends_at) for alerts in sink.sent for alert in alerts]
+    assert starts == {"2026-11-29T19:36:00.500Z"}
+    assert ends == [NOW + 60 * minute + 240 for minute in range(3)]

@@ -1,0 +1,144 @@
+"""The daemon as a process, with a real Prometheus and a real Alertmanager."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from cluster.job import Job
+from servers.alertmanager import alertmanager
+from servers.metrics_text import openmetrics
+from servers.process import wait_until
+from servers.prometheus import fill, prometheus
+from servers.webhook import Webhook, webhook
+
+from sentinel.state.store import State
+
+TICK = 15
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Ten healthy minutes and five in which rank 3 is late, up to two minutes from now."""
+    directory = tmp_path_factory.mktemp("prometheus")
+    start = time.time() // TICK * TICK - 900.0 + 120.0
+    job = Job(tick_seconds=float(TICK), start=start, step_seconds=0.1, job_id="4711")
+    snapshots = list(job.ticks(40))
+    job.delay_seconds[3] = 0.02
+    fill(directory, openmetrics([*snapshots, *job.ticks(20)]))
+    with prometheus(directory) as address:
+        yield address
+
+
+@pytest.fixture
+def hook() -> Iterator[Webhook]:
+    with webhook() as received:
+        yield received
+
+
+class Daemon:
+    """`sentinel run` and what it logs."""
+
+    def __init__(self, process: subprocess.Popen[bytes], log: Path) -> None:
+        self.process = process
+        self._log = log
+
+    def events(self) -> list[dict[str, object]]:
+        return [json.loads(line) for line in self._log.read_text().splitlines(keepends=True) if line.endswith("\n")]
+
+    def wait_for(self, event: str, count: int = 1) -> None:
+        wait_until(lambda: sum(each["event"] == event for each in self.events()) >= count, event)
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> float:
+        """Seconds that it took to end, without an error."""
+        began = time.monotonic()
+        self.process.send_signal(number)
+        assert self.process.wait(20) == 0
+        return time.monotonic() - began
+
+
+@contextmanager
+def daemon(config: Path) -> Iterator[Daemon]:
+    log = config.with_suffix(".log")
+    with log.open("wb") as stderr:
+        arguments = [sys.executable, "-m", "sentinel", "run", "--config", str(config)]
+        process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=stderr, env=dict(os.environ))
+    try:
+        yield Daemon(process, log)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def write_config(path: Path, url: str, *replicas: str, timeout: str = "10s") -> Path:
+    path.write_text(
+        f'prometheus = {{ url = "{url}", timeout = "{timeout}" }}\n'
+        f"alertmanager = {{ urls = {json.dumps(replicas)} }}\n"
+        f'schedule = {{ tick = "{TICK}s", evaluation_delay = "1s" }}\n'
+        f'state = {{ directory = "{path.parent / "state"}" }}\n'
+    )
+    return path
+
+
+def test_the_late_rank_is_found_told_and_remembered(tmp_path: Path, url: str, hook: Webhook) -> None:
+    with alertmanager(tmp_path / "alertmanager", hook.url) as replica:
+        config = write_config(tmp_path / "sentinel.toml", url, replica)
+        with daemon(config) as first:
+            first.wait_for("incident opened")
+            wait_until(
+                lambda: len(hook.find("firing", alertname="NcclRankLate", rank="3", job_id="4711")) == 1, "it fires"
+            )
+            with daemon(write_config(tmp_path / "second.toml", url, replica)) as second:
+                assert second.process.wait(20) == 2
+                assert "another daemon" in (tmp_path / "second.log").read_text()
+            assert first.stop() < 5.0
+        with State.open_readonly(tmp_path / "state") as state:
+            (incident,) = state.open_incidents()
+            assert state.last_tick() is not None
+        with daemon(config) as again:
+            again.wait_for("watching")
+            with State.open_readonly(tmp_path / "state") as state:
+                began = state.last_tick().time
+                wait_until(lambda: state.last_tick().time > began, "it ticks on")
+                assert state.incidents_since(0.0)[0].started_at == incident.started_at
+                assert [one.id for one in state.incidents_since(0.0)] == [incident.id]
+            assert again.stop(signal.SIGINT) < 5.0
+    assert len(hook.find("firing")) == 1  # the restart is the same alert
+
+
+def test_a_reload_takes_a_good_file_and_refuses_a_bad_one(tmp_path: Path, url: str) -> None:
+    config = write_config(tmp_path / "sentinel.toml", url)
+    with daemon(config) as running:
+        running.wait_for("watching")
+        config.write_text(config.read_text() + "[shedule]\n")
+        running.process.send_signal(signal.SIGHUP)
+        running.wait_for("configuration not reloaded: the old one stays")
+        write_config(config, url)
+        running.process.send_signal(signal.SIGHUP)
+        running.wait_for("watching", 2)
+        assert running.stop() < 5.0
+    assert "shedule: no such key" in str(running.events())
+
+
+def test_it_stops_at_once_while_prometheus_does_not_answer(tmp_path: Path, hook: Webhook) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with daemon(write_config(tmp_path / "sentinel.toml", address, timeout="1m")) as running:
+            running.wait_for("watching")
+            silent.accept()
+            assert running.stop() < 5.0
+
+
+def test_without_prometheus_it_runs_on_and_says_so(tmp_path: Path) -> None:
+    with daemon(write_config(tmp_path / "sentinel.toml", "http://127.0.0.1:9")) as running:
+        running.wait_for("tick failed")
+        assert running.process.poll() is None
+        assert running.stop() < 5.0
+    assert "cannot query Prometheus" in str(running.events())

@@ -1,0 +1,99 @@
+"""The life of incidents."""
+
+from dataclasses import replace
+
+import pytest
+
+from sentinel.config.detection import DetectionSettings
+from sentinel.incident.tracker import IncidentTracker
+from sentinel.model.incident import Assessment, Culprit, CulpritKey, Finding, Tier, Verdict
+
+SETTINGS = DetectionSettings()
+CULPRIT = Culprit(Verdict.LATE_RANK, "job", "job", "aa", "", (3,), "node1", "0")
+FINDING = Finding(CULPRIT, 0.10, 100.0, 7, {"lateness_seconds": 0.001})
+
+
+def assessment(time: float, *findings: Finding, held: frozenset[CulpritKey] = frozenset()) -> Assessment:
+    return Assessment(time, findings, held, {})
+
+
+def test_opens_goes_on_and_ends_after_enough_clear_ticks() -> None:
+    tracker = IncidentTracker(SETTINGS)
+    opened = tracker.step(assessment(110.0, FINDING)).opened[0]
+    assert (opened.started_at, opened.detected_at, opened.ended_at) == (100.0, 110.0, None)
+    later = tracker.step(assessment(112.0, replace(FINDING, cost_ratio=0.2, started_at=90.0)))
+    assert later.opened == later.ended == ()
+    assert later.ongoing[0] == replace(opened, cost_ratio=0.2)
+    assert len(tracker.step(assessment(114.0)).ongoing) == 1
+    assert len(tracker.step(assessment(116.0)).ongoing) == 1
+    ended = tracker.step(assessment(118.0)).ended[0]
+    assert (ended.id, ended.started_at, ended.ended_at) == (opened.id, 100.0, 114.0)
+    assert tracker.step(assessment(120.0)) == type(later)()
+
+
+def test_what_is_held_neither_ends_nor_counts() -> None:
+    tracker = IncidentTracker(SETTINGS)
+    tracker.step(assessment(110.0, FINDING))
+    for time in range(112, 200, 2):
+        changes = tracker.step(assessment(float(time), held=frozenset({CULPRIT.key})))
+        assert len(changes.ongoing) == 1
+        assert changes.ended == ()
+
+
+def test_evidence_in_between_starts_the_count_anew() -> None:
+    tracker = IncidentTracker(SETTINGS)
+    tracker.step(assessment(110.0, FINDING))
+    for time in (112.0, 118.0, 124.0):
+        tracker.step(assessment(time))
+        tracker.step(assessment(time + 2))
+        assert tracker.step(assessment(time + 4, FINDING)).ended == ()
+
+
+def test_one_incident_whatever_communicator_it_is_seen_in() -> None:
+    tracker = IncidentTracker(SETTINGS)
+    opened = tracker.step(assessment(110.0, FINDING)).opened[0]
+    elsewhere = replace(FINDING, culprit=replace(CULPRIT, comm="bb", comm_name="dp"))
+    changes = tracker.step(assessment(112.0, elsewhere))
+    assert changes.opened == ()
+    assert changes.ongoing[0].culprit == opened.culprit
+
+
+def test_a_second_occurrence_is_another_incident() -> None:
+    tracker = IncidentTracker(SETTINGS)
+    first = tracker.step(assessment(110.0, FINDING)).opened[0]
+    for time in (112.0, 114.0, 116.0):
+        tracker.step(assessment(time))
+    second = tracker.step(assessment(200.0, replace(FINDING, started_at=196.0))).opened[0]
+    assert second.id != first.id
+
+
+def test_the_same_data_give_the_same_id() -> None:
+    ids = {IncidentTracker(SETTINGS).step(assessment(time, FINDING)).opened[0].id for time in (110.0, 112.0)}
+    assert len(ids) == 1
+
+
+def test_goes_on_with_what_was_open() -> None:
+    opened = IncidentTracker(SETTINGS).step(assessment(110.0, FINDING)).opened[0]
+    changes = IncidentTracker(SETTINGS, [opened]).step(assessment(200.0, replace(FINDING, started_at=190.0)))
+    assert changes.opened == ()
+    assert changes.ongoing[0].started_at == 100.0
+
+
+@pytest.mark.parametrize(
+    ("verdict", "cost_ratio", "tier"),
+    [
+        (Verdict.STALLED, 1.0, Tier.P0),
+        (Verdict.RANK_MISSING, 0.0, Tier.P0),
+        (Verdict.LATE_RANK, 0.05, Tier.P1),
+        (Verdict.LATE_RANK, 0.049, Tier.P2),
+    ],
+)
+def test_tiers(verdict: Verdict, cost_ratio: float, tier: Tier) -> None:
+    finding = replace(FINDING, culprit=replace(CULPRIT, verdict=verdict), cost_ratio=cost_ratio)
+    assert IncidentTracker(SETTINGS).step(assessment(110.0, finding)).opened[0].tier is tier
+
+
+def test_a_stall_ends_with_the_first_progress() -> None:
+    tracker = IncidentTracker(SETTINGS)
+    tracker.step(assessment(110.0, replace(FINDING, culprit=replace(CULPRIT, verdict=Verdict.STALLED))))
+    assert len(tracker.step(assessment(112.0)).ended) == 1

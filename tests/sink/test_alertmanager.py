@@ -1,0 +1,147 @@
+"""The sink against real Alertmanagers, and against servers that misbehave."""
+
+import socket
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import pytest
+from pytest_httpserver import HTTPServer
+from servers.alertmanager import alertmanager
+from servers.incidents import incident
+from servers.process import free_port, wait_until
+from servers.tls import CERTIFICATE, KEY, server_context
+from servers.webhook import Webhook, webhook
+from werkzeug import Request, Response
+
+from sentinel.config.alertmanager import AlertmanagerSettings
+from sentinel.config.prometheus import PrometheusSettings
+from sentinel.model.incident import Incident
+from sentinel.sink.alert import Alert, AlertWriter
+from sentinel.sink.alertmanager import AlertmanagerSink
+from sentinel.sink.interface import Receipt
+
+PATH = "/api/v2/alerts"
+
+
+def settings(*urls: str, **more: object) -> AlertmanagerSettings:
+    return AlertmanagerSettings.model_validate({"urls": urls, **more})
+
+
+def alert_of(one: Incident, now: float) -> Alert:
+    return AlertWriter(AlertmanagerSettings(), PrometheusSettings(), 30.0).write(one, now)
+
+
+def recent(**changes: object) -> Incident:
+    return incident(started_at=time.time() - 120.0, **changes)
+
+
+@pytest.fixture
+def hook() -> Iterator[Webhook]:
+    with webhook() as received:
+        yield received
+
+
+def test_an_incident_fires_and_is_resolved_at_every_replica(tmp_path: Path, hook: Webhook) -> None:
+    with (
+        alertmanager(tmp_path / "a", hook.url) as a,
+        alertmanager(tmp_path / "b", hook.url) as b,
+        AlertmanagerSink(settings(a, b)) as sink,
+    ):
+        one = recent()
+        assert [d.receipt for d in sink.send([alert_of(one, time.time())])] == [Receipt.ACCEPTED] * 2
+        wait_until(lambda: len(hook.find("firing", alertname="NcclRankLate", rank="3")) == 2, "both fire")
+        (first, second) = hook.find("firing")
+        assert first["annotations"]["summary"].startswith("Rank 3")
+        assert first["fingerprint"] == second["fingerprint"]
+        for url in (a, b):
+            (shown,) = httpx.get(url + PATH).json()
+            assert shown["startsAt"] == alert_of(one, 0.0 + time.time()).starts_at
+
+        ended = replace(one, ended_at=time.time() - 1.0, cost_ratio=0.2)
+        assert [d.receipt for d in sink.send([alert_of(ended, time.time())])] == [Receipt.ACCEPTED] * 2
+        wait_until(lambda: len(hook.find("resolved", rank="3")) == 2, "both resolve")
+
+
+def test_a_dead_replica_keeps_nothing_from_the_living(tmp_path: Path, hook: Webhook) -> None:
+    port = free_port()
+    with alertmanager(tmp_path / "a", hook.url) as alive:
+        dead = f"http://127.0.0.1:{port}"
+        with AlertmanagerSink(settings(dead, alive)) as sink:
+            alerts = [alert_of(recent(), time.time())]
+            first, second = sink.send(alerts)
+            assert (first.receipt, second.receipt) == (Receipt.UNREACHABLE, Receipt.ACCEPTED)
+            assert "refused" in first.error
+            with alertmanager(tmp_path / "b", hook.url, port):
+                assert [d.receipt for d in sink.send(alerts)] == [Receipt.ACCEPTED] * 2
+                wait_until(lambda: len(hook.find("firing")) == 2, "the revived replica fires too")
+
+
+def test_of_a_batch_the_valid_alerts_are_taken(tmp_path: Path, hook: Webhook) -> None:
+    good = alert_of(recent(), time.time())
+    bad = replace(good, labels={"not a label name": "x"})
+    with alertmanager(tmp_path, hook.url) as url, AlertmanagerSink(settings(url)) as sink:
+        (delivery,) = sink.send([bad, good])
+        assert delivery.receipt is Receipt.PARTIAL
+        assert "HTTP 400" in delivery.error
+        wait_until(lambda: len(hook.find("firing", rank="3")) == 1, "the valid one fires")
+
+
+@pytest.mark.parametrize("status", [401, 404, 500, 503])
+def test_a_refusal_is_said_in_the_server_s_words(httpserver: HTTPServer, status: int) -> None:
+    httpserver.expect_request(PATH).respond_with_data("no such luck", status=status)
+    with AlertmanagerSink(settings(httpserver.url_for(""))) as sink:
+        (delivery,) = sink.send([alert_of(incident(), time.time())])
+    assert delivery.receipt is Receipt.REFUSED
+    assert delivery.error == f"HTTP {status}: no such luck"
+
+
+def test_a_silent_replica_costs_the_timeout_and_gets_one_delivery_at_a_time() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        sink = AlertmanagerSink(settings(url, timeout="300ms"))
+        began = time.monotonic()
+        receipts = {sink.send([])[0].receipt for _ in range(4)}
+        assert time.monotonic() - began < 2.5
+        assert receipts <= {Receipt.UNREACHABLE, Receipt.BUSY}
+        sink.close()
+
+
+def test_credentials_and_headers_are_sent(httpserver: HTTPServer, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("secret")
+    requests: list[Request] = []
+
+    def answer(request: Request) -> Response:
+        requests.append(request)
+        return Response()
+
+    httpserver.expect_request(PATH, method="POST").respond_with_handler(answer)
+    access = {"bearer_token_file": token, "headers": {"X-Scope-OrgID": "tenant"}}
+    with AlertmanagerSink(settings(httpserver.url_for(""), **access)) as sink:
+        sink.send([])
+        token.unlink()
+        (delivery,) = sink.send([])
+    assert requests[0].headers["Authorization"] == "Bearer secret"
+    assert requests[0].headers["X-Scope-OrgID"] == "tenant"
+    assert delivery.receipt is Receipt.REFUSED
+    assert "cannot read a secret" in delivery.error
+    assert len(requests) == 1
+
+
+def test_tls_both_ways() -> None:
+    server = HTTPServer(ssl_context=server_context(mutual=True))
+    server.start()
+    try:
+        server.expect_request(PATH).respond_with_data("")
+        url = server.url_for("").replace("localhost", "127.0.0.1")
+        with AlertmanagerSink(settings(url, ca_file=CERTIFICATE, cert_file=CERTIFICATE, key_file=KEY)) as sink:
+            assert sink.send([])[0].receipt is Receipt.ACCEPTED
+        with AlertmanagerSink(settings(url)) as sink:
+            (delivery,) = sink.send([])
+        assert delivery.receipt is Receipt.UNREACHABLE
+        assert "certificate verify failed" in delivery.error
+    finally:
+        server.stop()

@@ -1,0 +1,83 @@
+from pathlib import Path
+
+from servers.incidents import incident
+
+from sentinel.state.store import State
+from sentinel.state.tick import Outcome, TickRecord
+
+
+def tick(time: float, outcome: Outcome = Outcome.OK, error: str = "") -> TickRecord:
+    return TickRecord(time, outcome, 0.25, 1, error)
+
+
+def test_an_incident_comes_back_as_it_was(tmp_path: Path) -> None:
+    with State.open(tmp_path) as state:
+        state.record(tick(1.0), [incident()], 10)
+    with State.open(tmp_path) as state:
+        assert state.open_incidents() == [incident()]
+        assert state.last_tick() == tick(1.0)
+
+
+def test_identity_and_start_are_written_once(tmp_path: Path) -> None:
+    with State.open(tmp_path) as state:
+        state.record(tick(1.0), [incident()], 10)
+        later = incident(cost_ratio=0.5, victims=9, evidence={"n": 1}, started_at=5.0, detected_at=6.0, ended_at=7.0)
+        state.record(tick(2.0), [later], 10)
+        (stored,) = state.incident("76")
+        assert (stored.cost_ratio, stored.victims, stored.evidence, stored.ended_at) == (0.5, 9, {"n": 1}, 7.0)
+        assert (stored.started_at, stored.detected_at) == (incident().started_at, incident().detected_at)
+
+
+def test_incidents_by_time_and_by_id(tmp_path: Path) -> None:
+    first = incident("aa11", started_at=10.0, ended_at=20.0)
+    second = incident("aa22", started_at=15.0, ended_at=40.0)
+    third = incident("bb33", started_at=5.0)
+    with State.open(tmp_path) as state:
+        state.record(tick(1.0), [first, second, third], 10)
+        assert state.open_incidents() == [third]
+        assert state.incidents_since(20.0) == [third, second]
+        assert state.incidents_since(19.0) == [third, first, second]
+        assert state.incident("aa") == [first, second]
+        assert state.incident("aa22") == [second]
+        assert state.incident("%") == state.incident("cc") == []
+
+
+def test_only_the_newest_ticks_are_kept(tmp_path: Path) -> None:
+    with State.open(tmp_path) as state:
+        for time in range(10):
+            state.record(tick(float(time)), [], 3)
+        assert [row[0] for row in state._rows("SELECT time FROM ticks ORDER BY time", ())] == [7.0, 8.0, 9.0]
+
+
+def test_a_tick_that_is_caught_up_replaces_its_failure(tmp_path: Path) -> None:
+    with State.open(tmp_path) as state:
+        state.record(tick(1.0, Outcome.SOURCE_ERROR, "down"), [], 3)
+        assert state.last_tick() == tick(1.0, Outcome.SOURCE_ERROR, "down")
+        state.record(tick(1.0), [], 3)
+        assert state.last_tick() == tick(1.0)
+
+
+def test_baselines_are_numbered_and_found_by_what_they_know(tmp_path: Path) -> None:
+    with State.open(tmp_path) as state:
+        assert state.add_baseline(100.0, 0.0, 50.0, b"first") == 1
+        assert state.add_baseline(200.0, 0.0, 150.0, b"second") == 2
+        assert state.baseline().data == b"second"
+        assert state.baseline(1).data == b"first"
+        assert state.baseline(3) is None
+        assert state.baseline(ended_by=149.0).version == 1
+        assert state.baseline(ended_by=150.0).version == 2
+        assert state.baseline(ended_by=49.0) is None
+
+
+def test_readers_see_what_a_daemon_writes(tmp_path: Path) -> None:
+    with State.open(tmp_path) as writer, State.open_readonly(tmp_path) as reader:
+        assert reader.open_incidents() == []
+        writer.record(tick(1.0), [incident()], 10)
+        assert reader.open_incidents() == [incident()]
+
+
+def test_before_the_first_start_all_is_empty(tmp_path: Path) -> None:
+    with State.open_readonly(tmp_path / "none") as state:
+        assert state.open_incidents() == state.incidents_since(0.0) == state.incident("a") == []
+        assert state.last_tick() is state.baseline() is None
+    assert not (tmp_path / "none").exists()
