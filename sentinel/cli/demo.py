@@ -1,13 +1,15 @@
 """`sentinel demo`."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import orjson
 import typer
 from rich.console import Console
 
+from sentinel.cli.output import print_json
 from sentinel.demo.performance import perform
+from sentinel.demo.report import print_alerts
 from sentinel.demo.scenario import Scenario, own_scenario, recorded_scenario, scenario_names
 from sentinel.errors import ConfigError
 
@@ -44,12 +46,10 @@ def demo(
     """
     outcome = perform(
         _chosen(scenario, trace, healthy, fault),
-        progress_console=Console(stderr=True),
-        report_console=None if json else Console(),
+        console=Console(stderr=True),
+        report=print_json if json else partial(print_alerts, Console()),
         keep=keep,
     )
-    if json:
-        typer.echo(orjson.dumps(outcome.alerts, option=orjson.OPT_INDENT_2))
     if outcome.as_expected is False:
         raise typer.Exit(1)
 

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from pydantic import Field
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from sentinel.config.alertmanager import AlertmanagerSettings
 from sentinel.config.detection import DetectionSettings
@@ -28,3 +28,15 @@ class Settings(BaseSettings):
     baseline: HistorySettings = Field(default=HistorySettings())
     state: StateSettings = Field(default=StateSettings())
     log: LogSettings = Field(default=LogSettings())
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 (pydantic-settings passes all by name)
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Only what it is given: the default would take a variable that happens to be called STATE or LOG."""
+        return (init_settings,)

@@ -4,7 +4,7 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -14,21 +14,23 @@ from rich.console import Console
 from sentinel.demo.chain import Chain
 from sentinel.demo.course import Outcome, play
 from sentinel.demo.progress import Progress
-from sentinel.demo.report import print_alerts
 from sentinel.demo.scenario import Scenario
+from sentinel.demo.webhook import DeliveredAlert
 
 __all__ = ["perform"]
 
 _POLL_SECONDS = 0.5
 
 
-def perform(scenario: Scenario, *, progress_console: Console, report_console: Console | None, keep: bool) -> Outcome:
-    """Play a scenario; alerts are printed to `report_console` where there is one.
+def perform(
+    scenario: Scenario, *, console: Console, report: Callable[[list[DeliveredAlert]], None], keep: bool
+) -> Outcome:
+    """Play a scenario: progress goes to `console`, and at the end the alerts that came to `report`.
 
     With `keep`, everything goes on after the last phase until Ctrl-C or SIGTERM. Whatever ends the demo, its processes
     are stopped and its folder is removed. SentinelError when a part of the chain is missing or fails.
     """
-    progress = Progress(progress_console)
+    progress = Progress(console)
     with (
         _termination_as_exit(),
         tempfile.TemporaryDirectory(prefix="sentinel-demo-") as name,
@@ -37,8 +39,7 @@ def perform(scenario: Scenario, *, progress_console: Console, report_console: Co
         progress.say(f"Prometheus {chain.prometheus_url}  Alertmanager {chain.alertmanager_url}  in {name}")
         outcome = play(scenario, chain, progress)
         progress.say(f"Result: {outcome.summary}")
-        if report_console:
-            print_alerts(report_console, outcome.alerts)
+        report(outcome.alerts)
         if keep:
             _hold(chain, progress)
         return outcome

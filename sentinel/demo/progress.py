@@ -15,15 +15,14 @@ __all__ = ["Progress", "Step"]
 class Step:
     """A step that is going on; `detail` shows what it waits for."""
 
-    def __init__(self, spinner: Spinner | None, task: TaskID, text: str) -> None:
+    def __init__(self, spinner: Spinner | None = None, task: TaskID | None = None) -> None:
         self._spinner = spinner
         self._task = task
-        self._text = text
 
     def detail(self, text: str) -> None:
         """Show how far it is; only a terminal does."""
-        if self._spinner:
-            self._spinner.update(self._task, description=escape(f"{self._text}: {text}"))
+        if self._spinner is not None and self._task is not None:
+            self._spinner.update(self._task, description=escape(text))
 
 
 class Progress:
@@ -49,8 +48,8 @@ class Progress:
         """Say that something has begun; on a terminal, show it until the block ends."""
         self.say(text)
         if not self._console.is_terminal:
-            yield Step(None, TaskID(0), text)
+            yield Step()
             return
         columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
         with Spinner(*columns, console=self._console, transient=True) as spinner:
-            yield Step(spinner, spinner.add_task(escape(text), total=None), text)
+            yield Step(spinner, spinner.add_task("waiting", total=None))

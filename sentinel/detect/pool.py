@@ -61,8 +61,8 @@ def pool_cells(
 ) -> Pool:
     """Pool the rows that `taken`, shape (n,), selects, each by its operations per second.
 
-    Spreads add up as if the cells of a rank moved together, which is the worst case. The spread of a row is at least
-    `noise_floor_ratio` of the operation's duration.
+    What a rank's cells scatter by from tick to tick is noise, independent between cells: it adds up in quadrature. The
+    floor, `noise_floor_ratio` of the operations' durations, stands for what moves all of them together: it adds up.
     """
     chosen = taken[pairs.place]
     place, pair = pairs.place[chosen], pairs.of_place[chosen]
@@ -70,17 +70,19 @@ def pool_cells(
     rate = lateness.rate[place]
     typical = lateness.duration_seconds[place] + np.maximum(0.0, lateness.lateness_seconds[place])
     excess = lateness.lateness_seconds[place] - expected.lateness_seconds[place]
-    spread = np.hypot(expected.spread_seconds[place], noise_floor_ratio * typical)
+    noise, floor = expected.spread_seconds[place], noise_floor_ratio * typical
     # A cell in which the rank is not late earns it nothing back: what waits there is noise, or for somebody else.
-    wait = np.where(excess > spread, lateness.wait_seconds[place] - expected.wait_seconds[place], 0.0)
+    wait = np.where(excess > np.hypot(noise, floor), lateness.wait_seconds[place] - expected.wait_seconds[place], 0.0)
     largest = np.zeros(count)
     np.maximum.at(largest, pair, excess)
 
     def summed(values: Floats) -> Floats:
-        return np.bincount(pair, weights=values * rate, minlength=count).astype(np.float64)
+        return np.bincount(pair, weights=values, minlength=count).astype(np.float64)
 
-    excess_ratio, spread_ratio = summed(excess), summed(spread)
-    return Pool(excess_ratio, spread_ratio, summed(wait), largest, _stands_out(excess_ratio, spread_ratio, pairs, pair))
+    excess_ratio = summed(excess * rate)
+    spread_ratio = np.hypot(np.sqrt(summed((noise * rate) ** 2)), summed(floor * rate))
+    stands_out = _stands_out(excess_ratio, spread_ratio, pairs, pair)
+    return Pool(excess_ratio, spread_ratio, summed(wait * rate), largest, stands_out)
 
 
 def _stands_out(excess: Floats, spread: Floats, pairs: Pairs, present: Numbers) -> Floats:

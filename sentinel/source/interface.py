@@ -11,8 +11,8 @@ __all__ = ["Source"]
 class Source(Protocol):
     """A metrics store that can say what it knew at an instant.
 
-    `snapshots(start, end, step)` gives the same snapshots as `snapshot(t)` for t = start, start + step, … ≤ end, in order.
-    Times are Unix seconds. All snapshots of one source share one vocabulary.
+    `snapshots(start, end, step)` gives the same snapshots as `snapshot(t)` for t = start, start + step, … ≤ end, in
+    order. Times are Unix seconds. All snapshots of one source share one vocabulary.
     Both raise SourceError.
     """
 

@@ -1,6 +1,7 @@
 """From the bytes of an answer to its series, or to an error that says what is wrong with it."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,27 +11,64 @@ from sentinel.errors import SourceError
 
 __all__ = ["Answer", "Series", "decode"]
 
+Kind = Literal["vector", "matrix"]
 Series = Mapping[str, Any]
 """`metric` (labels), and `value` ([time, text]) or `values` (a list of them)."""
+
+_BLOCK_BYTES = 1 << 20
+_RESULT = b'"result":['
+# Between two series, and nowhere else: inside a string the quote would be escaped.
+_BETWEEN = b'},{"metric":'
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The series of one answer, and what the server warned of."""
+    """The `count` series of one answer, and what the server warned of.
 
-    series: list[Series]
-    warnings: tuple[str, ...]
+    `series` can be gone through once, and decodes as it goes: as Python objects, a million series take a gigabyte, and
+    the garbage collector walks over them again and again.
+    """
+
+    series: Iterator[Series]
+    count: int
+    warnings: tuple[str, ...] = ()
 
 
-def decode(body: bytes, kind: Literal["vector", "matrix"], url: str) -> Answer:
-    """The answer to an instant query (`vector`) or a range query (`matrix`). SourceError for anything else."""
+def decode(body: bytes | bytearray, kind: Kind, url: str) -> Answer:
+    """The answer to an instant query (`vector`) or a range query (`matrix`).
+
+    SourceError for anything else; for a fault within the series, while they are gone through.
+    """
+    start = body.find(_RESULT, 0, 1024) + len(_RESULT)
+    last = body.rfind(_BETWEEN)
+    if len(body) > 2 * _BLOCK_BYTES and start >= len(_RESULT) and last > start:
+        end = _end_of_series(body, last + 2, url)
+        _, warnings = _open(_loads(body[:start] + body[end:], url, len(body)), kind, url)
+        return Answer(_blocks(body, start, end, url), body.count(_BETWEEN) + 1, warnings)
+    series, warnings = _open(_loads(body, url, len(body)), kind, url)
+    return Answer(iter(series), len(series), warnings)
+
+
+def _blocks(body: bytes | bytearray, start: int, end: int, url: str) -> Iterator[Series]:
+    while start < end:
+        cut = body.find(_BETWEEN, start + _BLOCK_BYTES, end)
+        stop = end if cut < 0 else cut + 1
+        yield from _loads(b"[" + body[start:stop] + b"]", url, len(body))
+        start = stop + 1
+
+
+def _end_of_series(body: bytes | bytearray, start: int, url: str) -> int:
+    """Where the series that begins at `start` ends."""
+    text = body[start:].decode(errors="surrogateescape")
     try:
-        document = orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        if not body.lstrip().startswith(b"{"):
-            start = " ".join(body[:80].decode(errors="replace").split())
-            raise _fault(url, f"the answer is not JSON: {start!r}", "Is prometheus.url a Prometheus?") from None
-        raise _fault(url, f"the answer is broken or cut off after {len(body)} bytes ({error})") from None
+        _, length = json.JSONDecoder().raw_decode(text)
+    except ValueError as error:
+        raise _broken(url, len(body), error) from None
+    return start + len(text[:length].encode(errors="surrogateescape"))
+
+
+def _open(document: Any, kind: Kind, url: str) -> tuple[list[Series], tuple[str, ...]]:
+    """The envelope."""
     if not isinstance(document, dict):
         raise _fault(url, "the answer is not a JSON object", "Is prometheus.url a Prometheus?")
     if document.get("status") != "success":
@@ -44,7 +82,21 @@ def decode(body: bytes, kind: Literal["vector", "matrix"], url: str) -> Answer:
     warnings = document.get("warnings") or ()
     if not isinstance(warnings, list | tuple):
         warnings = (warnings,)
-    return Answer(series, tuple(str(warning) for warning in warnings))
+    return series, tuple(str(warning) for warning in warnings)
+
+
+def _loads(data: bytes | bytearray, url: str, length: int) -> Any:
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        if data.lstrip().startswith((b"{", b"[")):
+            raise _broken(url, length, error) from None
+        start = " ".join(data[:80].decode(errors="replace").split())
+        raise _fault(url, f"the answer is not JSON: {start!r}", "Is prometheus.url a Prometheus?") from None
+
+
+def _broken(url: str, length: int, error: ValueError) -> SourceError:
+    return _fault(url, f"the answer is broken or cut off after {length} bytes ({error})")
 
 
 def _fault(url: str, why: str, hint: str = "") -> SourceError:

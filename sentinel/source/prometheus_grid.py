@@ -65,7 +65,7 @@ def read_grid(
     slots = {name: slot for slot, name in enumerate(metrics)}
     columns = reader.columns(labels)
     rows: dict[tuple[int, ...], int] = {}
-    collect = _Instant(len(metrics)) if axis.instant else _Range(len(metrics), len(answer.series), axis)
+    collect = _Instant(len(metrics)) if axis.instant else _Range(len(metrics), answer.count, axis)
     single = len(metrics) == 1
     for series in answer.series:
         slot, row = None, None

@@ -75,7 +75,7 @@ class PrometheusSession(PrometheusConnect):  # type: ignore[misc]  # the library
         self._settings = settings
         self._monotonic = monotonic
 
-    def post(self, path: str, form: Mapping[str, str]) -> bytes:
+    def post(self, path: str, form: Mapping[str, str]) -> bytearray:
         """The body of a successful answer. SourceError for everything else; transient failures are tried again."""
         seconds = self._settings.timeout.total_seconds()
         try:
@@ -93,7 +93,7 @@ class PrometheusSession(PrometheusConnect):  # type: ignore[misc]  # the library
             raise failure.error from failure.error.__cause__
         raise AssertionError  # the loop returns or raises
 
-    def _attempt(self, url: str, form: Mapping[str, str], deadline: float) -> bytes:
+    def _attempt(self, url: str, form: Mapping[str, str], deadline: float) -> bytearray:
         credentials = authorization(self._settings)
         headers = {"Authorization": credentials} if credentials else {}
         with (
@@ -107,9 +107,9 @@ class PrometheusSession(PrometheusConnect):  # type: ignore[misc]  # the library
             body = response.raw.read(_ERROR_BYTES, decode_content=True)
             raise _refused(response.status_code, body, url)
 
-    def _read(self, response: requests.Response, url: str, deadline: float) -> bytes:
+    def _read(self, response: requests.Response, url: str, deadline: float) -> bytearray:
         """A server that dribbles never trips a socket's timeout: the deadline is for the whole answer."""
-        parts = bytearray()
+        parts = bytearray()  # not joined at the end: a large answer is there once
         while chunk := response.raw.read1(_CHUNK_BYTES, decode_content=True):
             parts += chunk
             if len(parts) > self._settings.max_answer:
@@ -119,7 +119,7 @@ class PrometheusSession(PrometheusConnect):  # type: ignore[misc]  # the library
                 )
             if self._monotonic() > deadline:
                 raise _timed_out(url, self._settings)
-        return bytes(parts)
+        return parts
 
 
 @contextmanager

@@ -24,7 +24,7 @@ class Cell:
 
 @dataclass
 class Job:
-    """A job of `nranks` in one communicator. Change `delay_seconds[rank]`, `cells`, `silent`… between ticks to break it."""
+    """A job of `nranks` in one communicator. Change `delay_seconds[rank]`, `cells`, `silent`… to break it."""
 
     nranks: int = 8
     step_seconds: float = 0.010
@@ -85,7 +85,9 @@ class Job:
             arrival = np.abs(self.random.normal(0, self.jitter_seconds, (steps, self.nranks)))
             if number == 0:
                 arrival += self.delay_seconds
-            transfer = cell.transfer_seconds * self.transfer_ratio * (1 + 0.05 * np.abs(self.random.normal(0, 1, (steps, 1))))
+            transfer = (
+                cell.transfer_seconds * self.transfer_ratio * (1 + 0.05 * np.abs(self.random.normal(0, 1, (steps, 1))))
+            )
             duration = arrival.max(axis=1, keepdims=True) - arrival + transfer
             for rank in range(self.nranks):
                 self._counter(cell, rank)[:] += [

@@ -5,6 +5,7 @@ import pytest
 
 from sentinel.config.loader import load
 from sentinel.config.log import LogLevel
+from sentinel.config.settings import Settings
 from sentinel.errors import ConfigError
 
 FILES = Path(__file__).parent / "files"
@@ -105,3 +106,9 @@ def test_the_unit_s_state_directory_is_a_default_only() -> None:
     assert load(None, {"STATE_DIRECTORY": "/unit:/other"}, default=NOWHERE).state.directory == Path("/unit")
     both = {"STATE_DIRECTORY": "/unit", "SENTINEL_STATE__DIRECTORY": "/mine"}
     assert load(None, both, default=NOWHERE).state.directory == Path("/mine")
+
+
+def test_variables_of_others_are_none_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STATE", "done")
+    monkeypatch.setenv("LOG", "somewhere")
+    assert Settings().model_dump() == load(None, {"STATE": "done", "LOG": "x"}, default=NOWHERE).model_dump()

@@ -132,8 +132,9 @@ def test_it_stops_at_once_while_prometheus_does_not_answer(tmp_path: Path, hook:
         address = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with daemon(write_config(tmp_path / "sentinel.toml", address, timeout="1m")) as running:
             running.wait_for("watching")
-            silent.accept()
-            assert running.stop() < 5.0
+            connection, _ = silent.accept()
+            with connection:
+                assert running.stop() < 5.0
 
 
 def test_without_prometheus_it_runs_on_and_says_so(tmp_path: Path) -> None:

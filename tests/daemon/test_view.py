@@ -20,7 +20,8 @@ def test_it_sees_what_the_daemon_would_see() -> None:
     assert view.time == START + 630
     (communicator,) = view.communicators
     assert (communicator.comm, communicator.comm_name, communicator.job_id) == ("00000000000000aa", "dp", "4711")
-    assert (communicator.ranks, communicator.nranks, communicator.state) == (7, 8, "watching")
+    assert (communicator.ranks, communicator.nranks) == (7, 8)
+    assert communicator.state in {"learning", "watching"}  # warmed up: neither `warming` nor `unknown`
 
 
 def test_a_source_that_is_down_is_an_error() -> None:

@@ -31,7 +31,6 @@ CASES = [
 ]
 
 
-
 @pytest.mark.parametrize(("trace", "ops_per_step", "skip", "learn", "watch", "expected"), CASES)
 def test_recorded_job(
     trace: str,

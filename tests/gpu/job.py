@@ -1,9 +1,9 @@
 """A small training-like job on real GPUs, with one rank that falls asleep before each step for a while.
 
-Run by torchrun, any number of ranks over any number of GPUs (several ranks share a GPU through MPS). Ranks 2h and 2h + 1 claim
-to be host h, so that NCCL uses NVLink inside a "host" and sockets between them. Each step: a matrix product, an AllGather and a
-small AllReduce over half of the ranks, a ReduceScatter and a small AllReduce over all. Rank 0 writes the Unix times at which the
-phases began to --phases.
+Run by torchrun, any number of ranks over any number of GPUs (several ranks share a GPU through MPS). Ranks 2h and
+2h + 1 claim to be host h, so that NCCL uses NVLink inside a "host" and sockets between them. Each step: a matrix
+product, an AllGather and a small AllReduce over half of the ranks, a ReduceScatter and a small AllReduce over all.
+Rank 0 writes the Unix times at which the phases began to --phases.
 """
 
 import argparse

@@ -31,7 +31,7 @@ cat >"$work/prometheus.yml" <<YAML
 global: {scrape_interval: 1s, scrape_timeout: 1s}
 scrape_configs: [{job_name: nccl, static_configs: [{targets: ["$exporter"]}]}]
 YAML
-prometheus --config.file="$work/prometheus.yml" --storage.tsdb.path="$work/tsdb" \
+prometheus --config.file="$work/prometheus.yml" --storage.tsdb.path="$result/tsdb" \
   --web.listen-address="$prometheus" 2>"$result/prometheus.log" &
 pids+=($!)
 cat >"$work/sentinel.toml" <<TOML

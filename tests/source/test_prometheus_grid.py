@@ -15,7 +15,7 @@ RANGE = Axis(start=10_000, step=2_000, count=3)
 
 
 def read(series: list[object], axis: Axis, metrics: tuple[str, ...] = ("",)) -> Grid:
-    return read_grid(Answer(series, ()), ("comm", "rank"), LabelReader(Vocabulary()), axis, metrics)
+    return read_grid(Answer(iter(series), len(series)), ("comm", "rank"), LabelReader(Vocabulary()), axis, metrics)
 
 
 def test_metrics_of_one_key_share_a_row() -> None:

@@ -187,6 +187,19 @@ def test_the_mask_of_a_graph_is_that_of_its_capture(scripts: Scripts, traces: Pa
     assert parents == [call["handle"] for call in captured] * 10
 
 
+def test_a_plugin_decides_over_a_graph_when_told_of_its_capture(scripts: Scripts, traces: Path) -> None:
+    trace = scripts.trace(traces / "graph_late1", 3)
+    environment = {
+        "RECORDER_MASK": str(COLL),
+        "RECORDER_CAPTURE": str(COLL | KERNEL),
+        "RECORDER_INTERVAL": "1000000",
+    }
+    run = scripts.play(trace, 0, {"replays": StepRange(50, 60)}, environment=environment)
+    run.finish()
+    counts = Counter(call["type"] for call in run.calls("start"))
+    assert (counts[COLL], counts[KERNEL]) == (30, 30 * 24)
+
+
 def test_a_null_handle_is_the_parent_of_nothing(scripts: Scripts, small: Any) -> None:
     null = COLL | EventType.GroupApi.bit
     run = scripts.play(small, 0, {"all": StepRange(0, 4)}, environment={"RECORDER_NULL": str(null)})

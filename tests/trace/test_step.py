@@ -22,7 +22,7 @@ def steps_of_starts(trace: Trace, rank: int, kind: EventType) -> list[int]:
 
 @pytest.mark.parametrize(
     ("name", "steps", "nodes"),
-    [("stall2", 60, 4), ("pipe_late1", 160, 4), ("p2p_late6", 100, 4), ("mixchange", 100, 4)],
+    [("stall2", 60, 4), ("pipe_late1", 160, 4), ("mixchange", 100, 4)],
 )
 def test_finds_the_steps_of_recorded_traces(traces: Path, name: str, steps: int, nodes: int) -> None:
     trace = read_trace(traces / name)

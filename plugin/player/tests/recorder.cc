@@ -6,6 +6,7 @@
 //  RECORDER_INTERVAL  times (KernelCh) only Colls whose sequence number is a multiple of this: from the start of each,
 //  it
 //                     rewrites the mask for the next
+//  RECORDER_CAPTURE   the mask that it asks for from the start of an API call that a CUDA graph captures
 //  RECORDER_NULL      types (a mask) for which it returns a null handle
 //  RECORDER_RESULT    what init returns
 #include <fcntl.h>
@@ -108,6 +109,15 @@ void sample(std::uint64_t sequence) {
   __atomic_store_n(mask_address, static_cast<int>(abi::kColl | (timed ? abi::kKernelCh : 0)), __ATOMIC_RELAXED);
 }
 
+void note_capture(const abi::v5::Descriptor& d) {
+  static const long mask = setting("RECORDER_CAPTURE", 0);
+  if (mask != 0 && d.type == 1 << 9 && d.collApi.graphCaptured) {
+    __atomic_store_n(mask_address, static_cast<int>(mask), __ATOMIC_RELAXED);
+  }
+}
+
+void note_capture(const abi::v4::Descriptor&) {}
+
 void write(Line& line, const abi::v5::Descriptor& d) {
   switch (d.type) {
     case 1 << 1:
@@ -181,6 +191,7 @@ int start(void* context, void** handle, typename Version::Descriptor* d) {
     }
   }
   if (type == abi::kColl) sample(d->coll.seqNumber);
+  note_capture(*d);
   return 0;
 }
 
