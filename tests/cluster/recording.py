@@ -102,7 +102,7 @@ class RecordedJob:
                 ]
             )
             for _ in range(math.ceil(segment.seconds / length)):
-                parts.append([*once, now, now, 0.0, 0.0])
+                parts.append(once + np.array([now, now, 0.0, 0.0]))
                 now += length
         played = np.concatenate(parts)
         return played[:, 0], played[:, 1], played[:, 2], played[:, 3].astype(np.int64), now
