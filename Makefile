@@ -7,7 +7,7 @@ export PATH := $(CURDIR)/$(BIN):$(CURDIR)/.tools/bin:$(PATH)
 export PYTHON
 
 NATIVE := CMakeLists.txt $(shell find plugin -type f \( -name '*.cc' -o -name '*.h' -o -name '*.map' -o -name CMakeLists.txt \))
-PACKAGES := $(shell find sentinel exporter -name __init__.py)
+MODULES := .venv/modules-$(firstword $(shell find sentinel exporter -name '*.py' | LC_ALL=C sort | cksum))
 CXX_SOURCES := $(shell find plugin -type f \( -name '*.cc' -o -name '*.h' \))
 WORKERS ?= 2
 
@@ -21,9 +21,13 @@ setup: .venv/installed .tools/ready  ## virtual environment, plugin, Prometheus 
 	@scripts/setup-python
 	@touch $@
 
-# Editable: Python sources are used where they are, though packages have to be known; plugin and player are rebuilt
-# when their sources change.
-.venv/installed: .venv/locked pyproject.toml $(PACKAGES) $(NATIVE)
+# Editable: Python sources are used where they are; plugin and player are rebuilt when their sources change. The install
+# lists the modules, so that a new or a removed one needs another.
+$(MODULES): | .venv/locked
+	@rm -f .venv/modules-*
+	@touch $@
+
+.venv/installed: .venv/locked pyproject.toml $(MODULES) $(NATIVE)
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-build-isolation --no-deps --editable .
 	@touch $@
 
