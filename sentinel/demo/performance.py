@@ -32,7 +32,7 @@ def perform(
     """
     progress = Progress(console)
     with (
-        _termination_as_exit(),
+        _signals_unwind(),
         tempfile.TemporaryDirectory(prefix="sentinel-demo-") as name,
         Chain(scenario, Path(name)) as chain,
     ):
@@ -69,14 +69,19 @@ def _hold(chain: Chain, progress: Progress) -> None:
 
 
 @contextmanager
-def _termination_as_exit() -> Iterator[None]:
-    """Let SIGTERM unwind the stack, so that everything is cleaned up, as Ctrl-C does."""
+def _signals_unwind() -> Iterator[None]:
+    """Let SIGTERM and SIGINT unwind the stack, so that everything is cleaned up.
+
+    SIGINT as well: a shell starts what it puts in the background with SIGINT ignored, and Python leaves that so.
+    """
 
     def leave(number: int, _frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
 
-    before = signal.signal(signal.SIGTERM, leave)
+    handlers = {signal.SIGTERM: leave, signal.SIGINT: signal.default_int_handler}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
