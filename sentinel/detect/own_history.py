@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy import special
 
 from sentinel.baseline.baseline import Baseline, BaselineRow
 from sentinel.baseline.builder import BaselineLearner
@@ -92,6 +92,6 @@ def _values(row: BaselineRow) -> tuple[float, float, float]:
     Averages of an AR(1) series scatter more than its values tell: by sqrt((1 + rho) / (1 − rho)). A spread that comes
     from n values is itself uncertain: t quantiles instead of normal ones (prediction interval of a normal sample).
     """
-    few = np.sqrt(1 + 1 / row.ticks) * stats.t.ppf(0.999, row.ticks - 1) / stats.norm.ppf(0.999)
+    few = np.sqrt(1 + 1 / row.ticks) * special.stdtrit(row.ticks - 1, 0.999) / special.ndtri(0.999)
     correlated = np.sqrt((1 + row.autocorrelation) / (1 - row.autocorrelation))
     return row.lateness_seconds, float(row.lateness_spread_seconds * few * correlated), row.wait_seconds

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
 
 from sentinel.measure.index import Rows, grown
 
@@ -19,19 +18,16 @@ SECONDS_PER_MONTH = 30 * 86_400.0
 def cusum_threshold(run_length: float, reference: float) -> float:
     """The decision interval h of a one-sided CUSUM with the given in-control average run length.
 
-    Siegmund's approximation for unit normal increments: ARL0 = (exp(2 k b) − 2 k b − 1) / (2 k²), b = h + 1.166 (D.
-    Siegmund, Sequential Analysis, 1985, eq. 2.57). `reference` is k, in standard deviations; `run_length` in ticks, >
-    1.
+    Siegmund's approximation for unit normal increments: ARL0 = (exp(2 k b) − 2 k b − 1) / (2 k²), b = h + 1.166
+    (D. Siegmund, Sequential Analysis, 1985, eq. 2.57). `reference` is k, in standard deviations; `run_length` is in
+    ticks, at least 2.
     """
-    k = reference
-
-    def excess(b: float) -> float:
-        return (math.expm1(2 * k * b) - 2 * k * b) / (2 * k * k) - run_length
-
-    upper = 1.0
-    while excess(upper) < 0:
-        upper *= 2
-    return max(0.5, float(brentq(excess, 0.0, upper)) - 1.166)
+    scaled = 2 * reference**2 * run_length
+    # With x = 2 k b: x = ln(1 + scaled + x), whose iteration contracts by 1 / (1 + scaled + x) a step.
+    x = math.log1p(scaled)
+    for _ in range(50):
+        x = math.log1p(scaled + x)
+    return max(0.5, x / (2 * reference) - 1.166)
 
 
 @dataclass(frozen=True)

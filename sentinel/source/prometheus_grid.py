@@ -136,7 +136,11 @@ class _Range:
 
     def _columns(self, times: Sequence[float]) -> npt.NDArray[np.int64]:
         """Which instant each sample is of. ValueError for a time that was not asked for."""
-        offsets = np.rint(np.array(times, dtype=np.float64) * 1000.0).astype(np.int64) - self._axis.start
+        milliseconds = np.rint(np.array(times, dtype=np.float64) * 1000.0)
+        # Past 2^53 a double no longer tells milliseconds apart; that also keeps NaN and infinities from the cast.
+        if not (np.abs(milliseconds) < 2.0**53).all():
+            raise ValueError("a time that is none")
+        offsets = milliseconds.astype(np.int64) - self._axis.start
         columns, rest = np.divmod(offsets, self._axis.step)
         if rest.any() or (columns < 0).any() or (columns >= self._axis.count).any():
             raise ValueError("a sample of another instant")

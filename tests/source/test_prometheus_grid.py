@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sentinel.model.vocabulary import Vocabulary
@@ -102,6 +102,8 @@ SERIES = st.fixed_dictionaries(
 )
 
 
+@example([{"metric": None, "values": [[None]]}])
+@example([{"metric": {"comm": COMM, "rank": "3"}, "values": [[float("inf"), "1"], [1e300, "1"]]}])
 @given(st.lists(SERIES | JSON, max_size=5))
 def test_whatever_a_server_sends_each_series_is_read_or_counted(series: list[object]) -> None:
     instant = read(series, INSTANT)
