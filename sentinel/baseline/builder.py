@@ -22,12 +22,12 @@ __all__ = ["BaselineBuilder", "BaselineLearner"]
 class BaselineLearner:
     """Learns from lateness that is already measured. `roles` numbers its series."""
 
-    def __init__(self, settings: BaselineSettings) -> None:
+    def __init__(self, settings: BaselineSettings, capacity: int = 512) -> None:
         self._settings = settings
         self.roles = RoleIndex()
-        self._lateness = ThinnedHistory()
-        self._wait = ThinnedHistory()
-        self._duration = ThinnedHistory()
+        self._lateness = ThinnedHistory(capacity)
+        self._wait = ThinnedHistory(capacity)
+        self._duration = ThinnedHistory(capacity)
         self._operations = np.empty(0)
 
     def add(

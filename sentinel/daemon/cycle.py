@@ -83,7 +83,11 @@ class Cycle:
             _log.exception("tick failed", instant=instant)
             errors += [error, *self._fail(instant, Outcome.ERROR, error, self._monotonic() - started)]
         # Also after a failed tick: alerts that are not sent again would end at Alertmanager.
-        errors += self._note(self._dispatch.send(self._clock()))
+        try:
+            errors += self._note(self._dispatch.send(self._clock()))
+        except Exception as error:
+            _log.exception("alerts not sent")
+            errors.append(error)
         return Report(tuple(self._dispatch.open()), errors[0] if errors else None)
 
     def _pending(self, instant: float) -> Iterator[Snapshot]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from sentinel.incident.tracker import Changes
 from sentinel.model.incident import Incident
-from sentinel.sink.alert import AlertWriter
+from sentinel.sink.alert import Alert, AlertWriter
 from sentinel.sink.interface import Delivery, Receipt, Sink
 
 __all__ = ["RESOLVED_SECONDS", "Dispatch"]
@@ -52,7 +52,19 @@ class Dispatch:
         due = self._sent_at is None or not 0.0 <= now - self._sent_at < self._resend_seconds
         if not self._incidents or not due:
             return ()
-        deliveries = self._sink.send([self._writer.write(incident, now) for incident in self._incidents.values()])
+        deliveries = self._sink.send(self._alerts(now))
         taken = all(delivery.receipt in _TAKEN for delivery in deliveries)
         self._sent_at = now if taken else None
         return deliveries
+
+    def _alerts(self, now: float) -> list[Alert]:
+        """One alert for each set of labels, which is what Alertmanager knows an alert by.
+
+        One that fires wins over one that is resolved: what started again is not over because it was over before.
+        """
+        alerts: dict[frozenset[tuple[str, str]], Alert] = {}
+        ordered = sorted(self._incidents.values(), key=lambda each: (each.ended_at is None, each.ended_at or 0.0))
+        for incident in ordered:
+            alert = self._writer.write(incident, now)
+            alerts[frozenset(alert.labels.items())] = alert
+        return list(alerts.values())

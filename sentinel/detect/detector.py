@@ -70,8 +70,8 @@ class Detector:
         fit = {comm for comm, state in states.items() if state in ("learning", "watching")}
         pairs = Pairs.among(lateness, np.isin(lateness.comm, np.fromiter(fit, dtype=np.int64)))
         series = self._late.step(window, lateness, reference, pairs)
-        alarmed = {comm for comm, _ in self._late.alarms()}
-        self._history.learn(lateness, membership, vocabulary, lambda comm: comm in fit and comm not in alarmed)
+        fit -= self._late.suspects()
+        self._history.learn(lateness, membership, vocabulary, lambda comm: comm in fit)
         return self._merge(series, lateness, reference, pairs, snapshot, membership)
 
     def _merge(
@@ -84,11 +84,11 @@ class Detector:
         membership: Membership,
     ) -> list[Finding]:
         """One finding a process, however many of its communicators it is late in."""
-        processes: dict[tuple[str, int], list[LateSeries]] = defaultdict(list)
+        processes: dict[tuple[str, str, int], list[LateSeries]] = defaultdict(list)
         for one in series:
             member = membership.member(one.comm, one.rank)
             if member is not None:
-                processes[membership.communicators[one.comm].job, member.global_rank].append(one)
+                processes[membership.communicators[one.comm].job, member.node, member.global_rank].append(one)
         findings = []
         for _, late in sorted(processes.items()):
             worst, *others = sorted(late, key=lambda one: (-one.cost_ratio, snapshot.vocabulary.text(one.comm)))

@@ -83,6 +83,11 @@ class LateRankTest:
         """The (comm, rank) pairs whose alarm stands, seen this time or not."""
         return {(key[0], key[1]) for key in self._index.keys(np.flatnonzero(self._alarm > 0))}
 
+    def suspects(self) -> set[int]:
+        """Communicators in which a rank is alarmed or stands out from its peers: nothing there is fit to learn from."""
+        rows = np.flatnonzero((self._alarm > 0) | (self._streak > 0))
+        return {key[0] for key in self._index.keys(rows)}
+
     def forget(self, comm: int) -> None:
         """Drop the alarms of a communicator that is over."""
         standing = np.flatnonzero(self._alarm > 0)

@@ -44,7 +44,7 @@ class OwnHistory:
     def __init__(self, settings: BaselineSettings, baseline: Baseline | None) -> None:
         self._settings = settings
         self._baseline = baseline
-        self._learner = BaselineLearner(settings)
+        self._learner = BaselineLearner(settings, capacity=_LEARNING_SPAN * settings.min_ticks)
         self._table = np.empty((0, 3))
         self._learnt_ticks = np.empty(0)  # 0: nothing yet; infinity: settled
         self._rows_seen = 0

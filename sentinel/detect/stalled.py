@@ -1,8 +1,7 @@
 """Stalled communicators, and the rank that everybody waits for."""
 
-import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -15,6 +14,9 @@ from sentinel.model.incident import Culprit, Finding, Verdict
 from sentinel.model.snapshot import Snapshot
 
 __all__ = ["find_stalls", "stalled_communicators"]
+
+# Nothing is in flight for a month: an age beyond it is a broken clock, and says nothing.
+_MAX_AGE_SECONDS = 30 * 86_400.0
 
 Process = tuple[str, int]  # node and global rank: one process in all its communicators
 
@@ -36,12 +38,19 @@ def stalled_communicators(window: Window, snapshot: Snapshot, settings: StalledS
     growing when scrapes stop, so that missing data does not look like a stall.
     """
     finished = set(window.comm.tolist())
-    flight = snapshot.in_flight
     oldest: dict[int, float] = {}
-    for comm, seconds in zip(flight.comm.tolist(), np.nan_to_num(flight.oldest_seconds).tolist(), strict=True):
+    for comm, _, seconds in _ages(snapshot):
         oldest[comm] = max(oldest.get(comm, 0.0), seconds)
     limit = settings.stall_after.total_seconds()
     return {comm: age for comm, age in oldest.items() if age >= limit and comm not in finished}
+
+
+def _ages(snapshot: Snapshot) -> Iterator[tuple[int, int, float]]:
+    """(comm, rank, age of its oldest operation in flight), where that is known."""
+    flight = snapshot.in_flight
+    known = (flight.oldest_seconds >= 0.0) & (flight.oldest_seconds <= min(_MAX_AGE_SECONDS, snapshot.time))
+    columns = (flight.comm[known], flight.rank[known], flight.oldest_seconds[known])
+    yield from zip(*(column.tolist() for column in columns), strict=True)
 
 
 def find_stalls(stalled: Mapping[int, float], membership: Membership, snapshot: Snapshot) -> list[Finding]:
@@ -97,11 +106,9 @@ def _ranks(stalled: Iterable[Communicator], membership: Membership, snapshot: Sn
     """Every process in the stalled communicators, with what it has in flight in any communicator at all."""
     processes = {(m.node, m.global_rank) for c in stalled for m in c.members.values()}
     oldest: dict[Process, float] = {}
-    flight = snapshot.in_flight
-    rows = zip(flight.comm.tolist(), flight.rank.tolist(), flight.oldest_seconds.tolist(), strict=True)
-    for comm, rank, seconds in rows:
+    for comm, rank, seconds in _ages(snapshot):
         member = membership.member(comm, rank)
-        if member is not None and (member.node, member.global_rank) in processes and not math.isnan(seconds):
+        if member is not None and (member.node, member.global_rank) in processes:
             process = (member.node, member.global_rank)
             oldest[process] = max(oldest.get(process, 0.0), seconds)
     behind: dict[Process, float] = dict.fromkeys(processes, 0.0)
@@ -116,14 +123,17 @@ def _ranks(stalled: Iterable[Communicator], membership: Membership, snapshot: Sn
 
 
 def _launched(communicator: Communicator, snapshot: Snapshot) -> dict[int, float]:
-    """Operations that each rank has launched in one communicator; a rank whose count is not known is left out."""
+    """Operations that each rank has launched in one communicator; a rank of which any count is missing is left out."""
     started = snapshot.started
     mine = (started.comm == communicator.code) & np.isfinite(started.started)
     launched: dict[int, float] = defaultdict(float)
+    known: dict[int, int] = defaultdict(int)
     for rank, count in zip(started.rank[mine].tolist(), started.started[mine].tolist(), strict=True):
         if rank in communicator.members:
             launched[rank] += count
-    return launched
+            known[rank] += 1
+    operations = len(np.unique(started.op[started.comm == communicator.code]))
+    return {rank: count for rank, count in launched.items() if known[rank] == operations}
 
 
 def _culprits(ranks: Mapping[Process, _Rank]) -> tuple[set[Process], str]:

@@ -70,9 +70,14 @@ class Membership:
 
 
 class MembershipReader:
-    """Reads the membership of each snapshot; anew only when it has changed."""
+    """Reads the membership of each snapshot; anew only when it has changed.
+
+    A role is made of everybody who was ever seen in the communicator: a rank whose series are missing for a while does
+    not make it another one, whose normal nobody knows.
+    """
 
     def __init__(self) -> None:
+        self._seen: dict[int, dict[int, int]] = {}  # global ranks by communicator and rank
         self._table: CommunicatorTable | None = None
         self._membership = Membership({})
 
@@ -80,7 +85,7 @@ class MembershipReader:
         """The membership of one snapshot. All snapshots must share one vocabulary."""
         table = snapshot.communicators
         if self._table is None or not _same(self._table, table):
-            self._membership = _read(snapshot)
+            self._membership = _read(snapshot, self._seen)
             self._table = table
         return self._membership
 
@@ -100,7 +105,7 @@ def _same(a: CommunicatorTable, b: CommunicatorTable) -> bool:
     return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in a.__dataclass_fields__)
 
 
-def _read(snapshot: Snapshot) -> Membership:
+def _read(snapshot: Snapshot, seen: dict[int, dict[int, int]]) -> Membership:
     table, text = snapshot.communicators, snapshot.vocabulary.text
     members: dict[int, dict[int, Member]] = defaultdict(dict)
     head: dict[int, tuple[str, str, int, int]] = {}
@@ -109,6 +114,10 @@ def _read(snapshot: Snapshot) -> Membership:
         known = global_rank if global_rank >= 0 else rank
         members[comm][rank] = Member(rank, known, text(node), text(gpu), text(gpu_uuid))
         head[comm] = (text(job_id), text(comm_name), nranks, nnodes)
+    for comm in seen.keys() - members.keys():
+        del seen[comm]
+    for comm, ranks in members.items():
+        seen.setdefault(comm, {}).update({rank: member.global_rank for rank, member in ranks.items()})
     jobs = _jobs({comm: (head[comm][0], text(comm), members[comm]) for comm in members})
     return Membership(
         {
@@ -116,7 +125,7 @@ def _read(snapshot: Snapshot) -> Membership:
                 code=comm,
                 id=text(comm),
                 job=jobs[comm],
-                role=Role(*head[comm], members=ranks_text([member.global_rank for member in known.values()])),
+                role=Role(*head[comm], members=ranks_text(list(seen[comm].values()))),
                 members=known,
             )
             for comm, known in members.items()
@@ -134,10 +143,13 @@ def _jobs(communicators: Mapping[int, tuple[str, str, Mapping[int, Member]]]) ->
             comm = parent[comm]
         return comm
 
-    first: dict[tuple[str, str, int], int] = {}
+    # The GPU as well: two jobs may run on one node, each with a rank 0.
+    first: dict[tuple[str, str, str, int], int] = {}
     for comm, (job_id, _, members) in communicators.items():
         for member in members.values():
-            parent[root(comm)] = root(first.setdefault((job_id, member.node, member.global_rank), comm))
+            parent[root(comm)] = root(
+                first.setdefault((job_id, member.node, member.gpu_uuid or member.gpu, member.global_rank), comm)
+            )
     largest: dict[int, tuple[int, str]] = {}
     for comm, (_, name, members) in communicators.items():
         largest[root(comm)] = min(largest.get(root(comm), (0, "")), (-len(members), name))

@@ -30,7 +30,8 @@ class Window:
     """Operations that finished in (start, end], by cell and rank; only rows with at least one. Shape (n,).
 
     `seconds` and `log_microseconds` are sums over the operations. A series that is new, was missing at the start, or
-    whose counter was reset has no row this time; `resets` counts the last.
+    whose counter was reset has no row this time; `resets` counts the last. Nor has a series whose sums contradict
+    each other.
     """
 
     start: float
@@ -79,7 +80,7 @@ class Differencer:
         if start is None:
             return None
         reset = np.any(delta < 0, axis=1)
-        keep = ~reset & np.all(np.isfinite(delta), axis=1) & (delta[:, 0] > 0)
+        keep = ~reset & np.all(np.isfinite(delta), axis=1) & (delta[:, 0] > 0) & _plausible(delta)
         return Window(
             start=start,
             end=snapshot.time,
@@ -101,6 +102,17 @@ class Differencer:
             ),
             resets=int(np.count_nonzero(reset)),
         )
+
+
+def _plausible(delta: Floats) -> npt.NDArray[np.bool_]:
+    """Whether geometric and arithmetic mean can belong to the same durations.
+
+    delta: operations, seconds, log microseconds, shape (n, 3). A geometric mean is never above the arithmetic one; the
+    logarithm's floor of 1 us adds at most that much.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean_microseconds = 1e6 * delta[:, 1] / delta[:, 0]
+        return np.asarray(delta[:, 2] / delta[:, 0] <= np.log1p(mean_microseconds) + 1e-6)
 
 
 def _difference(last: Floats, size: int, rows: npt.NDArray[np.int64], values: Floats) -> tuple[Floats, Floats]:

@@ -48,11 +48,11 @@ class Culprit:
 
     @property
     def key(self) -> "CulpritKey":
-        """What makes two findings one incident: the same verdict on the same ranks of the same job.
+        """What makes two findings one incident: the same verdict on the same ranks of one job on one node.
 
         The communicator counts only when no rank is named: a late rank is late in several, and the worst may change.
         """
-        return (self.verdict, self.job, self.ranks, "" if self.ranks else self.comm)
+        return (self.verdict, self.job, self.ranks, self.node if self.ranks else self.comm)
 
 
 CulpritKey = tuple[Verdict, str, tuple[int, ...], str]

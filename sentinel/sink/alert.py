@@ -88,6 +88,8 @@ class AlertWriter:
             "severity": _SEVERITIES[incident.tier],
             "tier": incident.tier.value,
             "job_id": culprit.job_id,
+            # Without a job id it is the largest communicator that tells jobs apart.
+            "comm": "" if culprit.job_id else culprit.job,
             "comm_name": culprit.comm_name,
             "node": culprit.node,
             "gpu": culprit.gpu,

@@ -279,3 +279,66 @@ def test_time_has_to_advance() -> None:
     detector.step(snapshot)
     with pytest.raises(ValueError, match="advance in time"):
         detector.step(snapshot)
+
+
+def test_a_rank_late_from_the_start_is_not_learnt_as_normal() -> None:
+    job = Job()
+    job.delay_seconds[3] = 0.002
+    assessments = steps(Detector(SETTINGS), job.ticks(60))
+    assert {finding.culprit.ranks for finding in findings(assessments)} == {(3,)}
+    assert assessments[-1].findings
+
+
+def test_a_missing_rank_does_not_cost_the_others_their_baseline() -> None:
+    job = Job()
+    detector = learnt(job)
+    job.silent = {7}
+    job.delay_seconds[3] = 0.001
+    named = findings(steps(detector, job.ticks(6)))
+    assert {finding.culprit.ranks for finding in named} == {(3,)}
+    assert named[0].evidence["test"].startswith("own history")
+
+
+@pytest.mark.parametrize("nranks", [2, 3, 4, 8])
+def test_a_missing_peer_does_not_end_a_finding(nranks: int) -> None:
+    job = Job(nranks=nranks)
+    detector = learnt(job)
+    job.delay_seconds[nranks - 1] = 0.001
+    key = findings(steps(detector, job.ticks(8)))[-1].culprit.key
+    job.silent = {0}
+    for assessment in steps(detector, job.ticks(30)):
+        assert key in assessment.held | {finding.culprit.key for finding in assessment.findings}
+
+
+def test_absurd_sums_cost_their_tick_and_nothing_after() -> None:
+    job = Job()
+    detector = learnt(job)
+    snapshot = next(job.ticks(1))
+    snapshot.cells.log_microseconds[snapshot.cells.rank == 1] = 1e300
+    assert detector.step(snapshot).findings == ()
+    steps(detector, job.ticks(2))
+    job.delay_seconds[1] = 0.001
+    assert {finding.culprit.ranks for finding in findings(steps(detector, job.ticks(6)))} == {(1,)}
+
+
+def test_an_absurd_age_is_no_stall() -> None:
+    job = Job()
+    detector = learnt(job)
+    job.paused = True
+    for snapshot in job.ticks(5):
+        snapshot.in_flight.oldest_seconds[3] = 1e12
+        assert detector.step(snapshot).findings == ()
+
+
+def test_a_rank_whose_count_is_missing_is_not_behind() -> None:
+    job = Job()
+    detector = learnt(job)
+    job.stuck = 2
+    seen = []
+    for snapshot in job.ticks(8):
+        # Everybody waits in flight, rank 2 launched one operation fewer, and one of rank 5's counters is missing.
+        snapshot.in_flight.oldest_seconds[2] = snapshot.in_flight.oldest_seconds[3]
+        gather = job.vocabulary.code("AllGather")
+        snapshot.started.started[(snapshot.started.rank == 5) & (snapshot.started.op == gather)] = float("nan")
+        seen.append(detector.step(snapshot))
+    assert {finding.culprit.ranks for finding in findings(seen)} == {(2,)}

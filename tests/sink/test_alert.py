@@ -43,7 +43,13 @@ def test_what_changes_over_an_incident_is_in_no_label() -> None:
 def test_empty_labels_are_left_out_and_ranks_are_joined() -> None:
     culprit = replace(CULPRIT, job_id="", comm_name="", node="", gpu="", ranks=(1, 2, 30))
     labels = writer().write(replace(incident(), culprit=culprit), NOW).labels
-    assert labels == {"alertname": "NcclRankLate", "severity": "warning", "tier": "P1", "rank": "1,2,30"}
+    assert labels == {
+        "alertname": "NcclRankLate",
+        "severity": "warning",
+        "tier": "P1",
+        "comm": "job",  # tells jobs without an id apart
+        "rank": "1,2,30",
+    }
 
 
 @pytest.mark.parametrize(
