@@ -9,6 +9,7 @@ from sentinel.baseline.baseline import Baseline
 from sentinel.config.detection import DetectionSettings
 from sentinel.detect.late_evidence import late_finding
 from sentinel.detect.late_rank import LateRankTest, LateSeries
+from sentinel.detect.open_stalls import OpenStalls
 from sentinel.detect.own_history import OwnHistory, Reference
 from sentinel.detect.pool import Pairs
 from sentinel.detect.presence import Presence
@@ -39,7 +40,7 @@ class Detector:
         self._late = LateRankTest(settings)
         self._presence = Presence(settings.gone_after.total_seconds())
         self._keys: dict[tuple[int, int], CulpritKey] = {}  # of the late ranks whose alarm stands, by (comm, rank)
-        self._stalls: dict[CulpritKey, frozenset[int]] = {}  # open stalls and their communicators
+        self._stalls = OpenStalls(self._presence)
 
     def step(self, snapshot: Snapshot) -> Assessment:
         """Take one snapshot. ValueError when time does not advance."""
@@ -55,10 +56,10 @@ class Detector:
             stalled_communicators(window, snapshot, self._settings.stalled) if self._settings.stalled.enabled else {}
         )
         states = self._states(window, snapshot, membership, warm, stalled)
-        stalls = find_stalls(stalled, membership, snapshot)
+        stalls, held = self._stalls.step(find_stalls(stalled, membership, snapshot), window, snapshot, membership)
         late = self._find_late(window, snapshot, membership, states) if self._settings.late_rank.enabled else []
-        held = self._held(stalls, late, membership)
-        return Assessment(snapshot.time, (*stalls, *late), held, self._named(states, membership))
+        held |= self._held(late)
+        return Assessment(snapshot.time, (*stalls, *late), frozenset(held), self._named(states, membership))
 
     def _find_late(
         self, window: Window, snapshot: Snapshot, membership: Membership, states: dict[int, str]
@@ -141,27 +142,16 @@ class Detector:
             if states.get(comm) == "watching":
                 states[comm] = "learning"
 
-    def _held(self, stalls: list[Finding], late: list[Finding], membership: Membership) -> frozenset[CulpritKey]:
-        """Culprits about which nothing could be said this time: their alarm stands, or their communicators are gone."""
+    def _held(self, late: list[Finding]) -> set[CulpritKey]:
+        """Late ranks whose alarm stands, and about which nothing could be said this time."""
         standing = self._late.alarms()
         self._keys = {pair: key for pair, key in self._keys.items() if pair in standing}
-        held = set(self._keys.values()) - {finding.culprit.key for finding in late}
-        codes = {communicator.id: comm for comm, communicator in membership.communicators.items()}
-        for key, comms in list(self._stalls.items()):
-            if not comms & membership.communicators.keys() and any(self._presence.known(comm) for comm in comms):
-                held.add(key)
-            else:
-                del self._stalls[key]
-        for finding in stalls:
-            comms = finding.evidence["communicators"]
-            self._stalls[finding.culprit.key] = frozenset(codes[comm] for comm in comms)
-        return frozenset(held - {finding.culprit.key for finding in stalls})
+        return set(self._keys.values()) - {finding.culprit.key for finding in late}
 
     def _abstain(self, snapshot: Snapshot, membership: Membership, state: str) -> Assessment:
-        held = frozenset({*self._keys.values(), *self._stalls})
-        return Assessment(
-            snapshot.time, (), held, self._named(dict.fromkeys(membership.communicators, state), membership)
-        )
+        held = self._stalls.keys | set(self._keys.values())
+        states = self._named(dict.fromkeys(membership.communicators, state), membership)
+        return Assessment(snapshot.time, (), held, states, judged=False)
 
     @staticmethod
     def _named(states: Mapping[int, str], membership: Membership) -> dict[str, str]:

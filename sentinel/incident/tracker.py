@@ -23,7 +23,8 @@ class Changes:
 class IncidentTracker:
     """Keeps the open incidents.
 
-    One ends after `clear_ticks` ticks in a row in which its finding was neither made nor held. The id is a digest of
+    One ends after `clear_ticks` ticks in a row in which its finding was neither made nor held. It is held as well while
+    its communicator is not there, for `gone_after`: then the job is over. The id is a digest of
     the culprit and the start, so that two daemons, or the daemon and a backtest, that see the same data give it the
     same id.
     """
@@ -32,6 +33,7 @@ class IncidentTracker:
         self._settings = settings
         self._open = {incident.culprit.key: incident for incident in open_incidents}
         self._clear: dict[CulpritKey, list[float]] = {}  # times of the ticks without evidence, in a row
+        self._present: dict[CulpritKey, float] = {}  # when its communicator was last there, or was first looked for
 
     def step(self, assessment: Assessment) -> Changes:
         """Take one tick's assessment."""
@@ -41,17 +43,26 @@ class IncidentTracker:
             if key in found:
                 self._clear.pop(key, None)
                 self._open[key] = _updated(incident, found[key])
-            elif key not in assessment.held:
+            elif not self._held(incident, assessment):
                 clear = self._clear.setdefault(key, [])
                 clear.append(assessment.time)
                 if len(clear) >= self._clear_ticks(incident.culprit.verdict):
                     ended.append(replace(incident, ended_at=clear[0]))
-                    del self._open[key], self._clear[key]
+                    del self._open[key], self._clear[key], self._present[key]
                     continue
             ongoing.append(self._open[key])
         opened = [self._new(finding, assessment.time) for key, finding in found.items() if key not in self._open]
         self._open.update({incident.culprit.key: incident for incident in opened})
         return Changes(tuple(opened), tuple(ongoing), tuple(ended))
+
+    def _held(self, incident: Incident, assessment: Assessment) -> bool:
+        """Whether nothing can be said about an incident whose finding was not made."""
+        key, now = incident.culprit.key, assessment.time
+        there = incident.culprit.comm in assessment.states
+        self._present[key] = now if there else self._present.get(key, now)
+        if not assessment.judged or key in assessment.held:
+            return True
+        return now - self._present[key] <= self._settings.gone_after.total_seconds() and not there
 
     def _new(self, finding: Finding, now: float) -> Incident:
         digest = hashlib.sha256(repr((finding.culprit.key, finding.started_at)).encode()).hexdigest()

@@ -79,13 +79,15 @@ class Assessment:
 
     `held` are the keys of culprits about which nothing could be said this time (abstention, missing data): an
     incident of theirs goes on, neither confirmed nor ended. `states` tells, by communicator id, which regime it is in
-    (`learning`, `watching`, `paused`, `abstain`, …) for metrics and people.
+    (`learning`, `watching`, `paused`, `abstain`, …) for metrics and people. `judged` is False when nothing could be
+    said about anybody: every incident is held.
     """
 
     time: float
     findings: tuple[Finding, ...]
     held: frozenset[CulpritKey]
     states: Mapping[str, str]
+    judged: bool = True
 
 
 @dataclass(frozen=True)

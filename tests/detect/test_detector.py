@@ -342,3 +342,19 @@ def test_a_rank_whose_count_is_missing_is_not_behind() -> None:
         snapshot.started.started[(snapshot.started.rank == 5) & (snapshot.started.op == gather)] = float("nan")
         seen.append(detector.step(snapshot))
     assert {finding.culprit.ranks for finding in findings(seen)} == {(2,)}
+
+
+@pytest.mark.parametrize("silent", [{2}, {0, 1, 3, 4, 5, 6, 7}, {2, 5}])
+def test_a_stall_keeps_its_name_when_a_node_falls_silent(silent: set[int]) -> None:
+    job = Job()
+    detector = learnt(job)
+    job.stuck = 2
+    key = findings(steps(detector, job.ticks(8)))[-1].culprit.key
+    for heard in (silent, set()):
+        job.silent = heard
+        for assessment in steps(detector, job.ticks(6)):
+            assert {key} == assessment.held | {finding.culprit.key for finding in assessment.findings}
+    job.release()
+    last = steps(detector, job.ticks(3))[-1]
+    assert last.findings == ()
+    assert last.held == frozenset()

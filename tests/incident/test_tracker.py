@@ -14,7 +14,7 @@ FINDING = Finding(CULPRIT, 0.10, 100.0, 7, {"lateness_seconds": 0.001})
 
 
 def assessment(time: float, *findings: Finding, held: frozenset[CulpritKey] = frozenset()) -> Assessment:
-    return Assessment(time, findings, held, {})
+    return Assessment(time, findings, held, {"aa": "watching"})
 
 
 def test_opens_goes_on_and_ends_after_enough_clear_ticks() -> None:
@@ -97,3 +97,20 @@ def test_a_stall_ends_with_the_first_progress() -> None:
     tracker = IncidentTracker(SETTINGS)
     tracker.step(assessment(110.0, replace(FINDING, culprit=replace(CULPRIT, verdict=Verdict.STALLED))))
     assert len(tracker.step(assessment(112.0)).ended) == 1
+
+
+def test_nothing_ends_while_nothing_can_be_judged() -> None:
+    tracker = IncidentTracker(SETTINGS)
+    tracker.step(assessment(110.0, FINDING))
+    for time in range(112, 2000, 2):
+        assert tracker.step(Assessment(float(time), (), frozenset(), {"aa": "abstain"}, judged=False)).ended == ()
+
+
+def test_a_communicator_that_is_not_there_holds_its_incident_for_a_while() -> None:
+    opened = IncidentTracker(SETTINGS).step(assessment(110.0, FINDING)).opened[0]
+    tracker = IncidentTracker(SETTINGS, [opened])  # after a restart, with nothing to see
+    gone = SETTINGS.gone_after.total_seconds()
+    ended = {
+        time: tracker.step(Assessment(200.0 + time, (), frozenset(), {})).ended for time in range(0, 2 * int(gone), 30)
+    }
+    assert [time for time, incidents in ended.items() if incidents] == [int(gone) + 30 * SETTINGS.late_rank.clear_ticks]
