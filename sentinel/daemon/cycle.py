@@ -114,12 +114,28 @@ class Cycle:
     def _prime(self, instant: float) -> None:
         """Replay history through a new detector, and nothing else: it then judges as if it had always watched."""
         detector = self._new_detector()
-        ticks = self._schedule.prime_ticks
-        if ticks:
-            first, last = self._instants.after(instant, -ticks), self._instants.after(instant, -1)
+        for first, last in self._history(instant):
             for snapshot in self._source.snapshots(first, last, self._instants.tick_seconds):
                 detector.step(snapshot)
         self._detector = detector
+
+    def _history(self, instant: float) -> Iterator[tuple[float, float]]:
+        """The ticks to replay: the last ones, and before them those around the start of the oldest open incident.
+
+        A detector that first saw an open incident's fault would learn it as what is normal.
+        """
+        ticks = self._schedule.prime_ticks
+        if not ticks:
+            return
+        recent = self._instants.after(instant, -ticks)
+        started = [incident.started_at for incident in self._dispatch.open()]
+        if started:
+            start = self._instants.within(min(started), instant)[0]
+            before = self._instants.after(start, -ticks)
+            until = min(self._instants.after(start, ticks), self._instants.after(recent, -1))
+            if before <= until:
+                yield before, until
+        yield recent, self._instants.after(instant, -1)
 
     def _take(self, snapshot: Snapshot, seconds: float) -> list[Exception]:
         # Before anything that may fail: an instant that breaks a detector is not looked at for ever.

@@ -241,3 +241,18 @@ def test_a_detector_that_fails_does_so_once_per_instant_and_resolves_nothing(rig
 
 def _broken(snapshot: Snapshot) -> None:
     raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("restart_after", [5, 18, 25, 60])
+def test_a_restart_neither_ends_nor_learns_a_fault_that_goes_on(tmp_path: Path, restart_after: int) -> None:
+    job = Job(tick_seconds=TICK, start=START, step_seconds=0.1)
+    snapshots = list(job.ticks(40))
+    job.delay_seconds[3] = 0.02
+    rig = Rig([*snapshots, *job.ticks(100)], tmp_path)
+    for tick in range(35, 45 + restart_after):
+        rig.run(tick)
+    (before,) = rig.state.incidents_since(0.0)
+    rig.cycle = rig.build()
+    for tick in range(45 + restart_after, 45 + restart_after + 20):
+        (after,) = rig.run(tick).open_incidents
+        assert (after.id, after.started_at) == (before.id, before.started_at)

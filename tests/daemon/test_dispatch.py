@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from servers.incidents import incident
 from servers.recorder import RecordingSink
@@ -90,3 +92,15 @@ def test_the_start_never_moves(sink: RecordingSink) -> None:
     ends = [parse_instant(alert.ends_at) for alerts in sink.sent for alert in alerts]
     assert starts == {"2026-11-29T19:36:00.500Z"}
     assert ends == [NOW + 60 * minute + 240 for minute in range(3)]
+
+
+def test_what_is_over_does_not_hide_what_goes_on_under_the_same_labels(sink: RecordingSink) -> None:
+    over = replace(incident("first"), ended_at=NOW - 60)
+    one = dispatch(sink, over, incident("second"))
+    one.send(NOW)
+    (alert,) = sink.sent[-1]
+    assert parse_instant(alert.ends_at) > NOW
+    two = dispatch(sink, incident("second"), over)
+    two.send(NOW)
+    (alert,) = sink.sent[-1]
+    assert parse_instant(alert.ends_at) > NOW
