@@ -39,7 +39,7 @@ def build(
         with progress_bar("Learning") as progress:
             baseline = learn_baseline(source, settings, state, first, last, progress)
         version = state.add_baseline(now, baseline.start, baseline.end, baseline.to_bytes())
-    ranks = {(row.job_id, row.comm_name, row.members, row.rank) for row in baseline.rows}
+    ranks = {(row.job_id, row.node, row.global_rank) for row in baseline.rows}
     if json:
         print_json(
             {

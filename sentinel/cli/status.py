@@ -25,6 +25,9 @@ __all__ = ["status"]
 _HEADERS = ("JOB", "COMMUNICATOR", "ID", "RANKS", "STATE")
 
 
+_RECENT_SECONDS = 86_400.0
+
+
 def status(config: ConfigOption = None, assignments: SetOption = None, *, json: JsonOption = False) -> None:
     """Show what is seen now: communicators and their states, open incidents, the baseline, the daemon's last tick.
 
@@ -33,6 +36,7 @@ def status(config: ConfigOption = None, assignments: SetOption = None, *, json: 
     settings = read_settings(config, assignments)
     with State.open_readonly(settings.state.directory) as state:
         incidents, tick = state.open_incidents(), state.last_tick()
+        recent = [each for each in state.incidents_since(time.time() - _RECENT_SECONDS) if each.ended_at is not None]
         learnt = load_baseline(state)
     view, fault = None, None
     try:
@@ -41,9 +45,9 @@ def status(config: ConfigOption = None, assignments: SetOption = None, *, json: 
     except SourceError as error:
         fault = error
     if json:
-        print_json(_document(view, incidents, learnt, tick, fault))
+        print_json(_document(view, incidents, recent, learnt, tick, fault))
     else:
-        _print(view, incidents, learnt, tick)
+        _print(view, incidents, recent, learnt, tick)
     if fault is not None:
         raise fault
 
@@ -51,6 +55,7 @@ def status(config: ConfigOption = None, assignments: SetOption = None, *, json: 
 def _document(
     view: View | None,
     incidents: Sequence[Incident],
+    recent: Sequence[Incident],
     learnt: LearntBaseline | None,
     tick: TickRecord | None,
     fault: SourceError | None,
@@ -62,6 +67,7 @@ def _document(
         "malformed_series": view.quality.malformed_series if view else 0,
         "communicators": [asdict(communicator) for communicator in view.communicators] if view else [],
         "incidents": [incident_document(incident) for incident in incidents],
+        "recent_incidents": [incident_document(incident) for incident in recent],
         "baseline": learnt
         and {
             "version": learnt.version,
@@ -75,7 +81,11 @@ def _document(
 
 
 def _print(
-    view: View | None, incidents: Sequence[Incident], learnt: LearntBaseline | None, tick: TickRecord | None
+    view: View | None,
+    incidents: Sequence[Incident],
+    recent: Sequence[Incident],
+    learnt: LearntBaseline | None,
+    tick: TickRecord | None,
 ) -> None:
     if view is not None:
         typer.echo(f"Communicators at {format_instant(view.time)}: {len(view.communicators) or 'none'}")
@@ -95,6 +105,9 @@ def _print(
     typer.echo(f"Open incidents: {len(incidents) or 'none'}")
     if incidents:
         print_table(INCIDENT_HEADERS, incident_rows(incidents))
+    if recent:
+        typer.echo(f"\nEnded in the last 24 hours: {len(recent)}")
+        print_table(INCIDENT_HEADERS, incident_rows(recent))
     typer.echo()
     if learnt is None:
         typer.echo("Baseline: none, learning on the way")

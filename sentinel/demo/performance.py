@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -49,13 +50,14 @@ def _hold(chain: Chain, progress: Progress) -> None:
     stop = chain.folder / "stop"
     stop.write_text(f"#!/bin/sh\nkill {os.getpid()}\n")
     stop.chmod(0o755)
-    config = chain.folder / "sentinel.toml"
+    config, sentinel = chain.folder / "sentinel.toml", Path(sys.executable).parent / "sentinel"
     progress.say("Everything goes on running. Look around:")
     for what, where in (
         ("metrics", f"{chain.exporter_url}/metrics"),
         ("series", f"{chain.prometheus_url}/graph?g0.expr=nccl_collective_seconds_total"),
         ("alerts", f"{chain.alertmanager_url}/api/v2/alerts"),
-        ("daemon", f"sentinel status --config {config}"),
+        ("daemon", f"{sentinel} status --config {config}"),
+        ("why", f"{sentinel} explain ID --config {config}   (status lists the IDs)"),
         ("logs", f"{chain.folder}/*.log"),
         ("stop", f"Ctrl-C, or {stop}"),
     ):

@@ -85,5 +85,7 @@ class IncidentTracker:
 
 
 def _updated(incident: Incident, finding: Finding) -> Incident:
-    """The newest numbers; identity, start and tier stay."""
+    """The numbers of its worst tick, so that they do not fade with it; identity, start and tier stay."""
+    if finding.cost_ratio < incident.cost_ratio:
+        return incident
     return replace(incident, cost_ratio=finding.cost_ratio, victims=finding.victims, evidence=finding.evidence)

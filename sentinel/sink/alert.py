@@ -9,10 +9,10 @@ from sentinel.config.alertmanager import AlertmanagerSettings
 from sentinel.config.prometheus import PrometheusSettings
 from sentinel.model.incident import Culprit, Incident, Tier, Verdict
 from sentinel.model.instant import format_instant
-from sentinel.model.quantity import format_quantity, format_seconds
+from sentinel.sink.description import describe
 from sentinel.sink.graph import graph_url
 
-__all__ = ["ALERT_NAMES", "Alert", "AlertWriter", "describe", "summarize"]
+__all__ = ["ALERT_NAMES", "Alert", "AlertWriter", "summarize"]
 
 ALERT_NAMES = {
     Verdict.LATE_RANK: "NcclRankLate",
@@ -98,7 +98,7 @@ class AlertWriter:
         return {name: value for name, value in labels.items() if value}
 
     def _annotations(self, incident: Incident, alert_name: str) -> dict[str, str]:
-        annotations = {"summary": summarize(incident), "description": describe(incident)}
+        annotations = {"summary": summarize(incident), "description": describe(incident), "incident": incident.id}
         fields = {**_template_fields(incident), "alertname": alert_name}
         quoted = {name: quote(value, safe="") for name, value in fields.items()}
         for name, template in (
@@ -120,21 +120,6 @@ def summarize(incident: Incident) -> str:
     job = f" in job {culprit.job_id}" if culprit.job_id else ""
     text = _PHRASES[culprit.verdict].format(who=who) + job
     return text[:1].upper() + text[1:]
-
-
-def describe(incident: Incident) -> str:
-    """The numbers: cost, since when, how many wait, and all of the evidence that is one number or word."""
-    parts = [
-        f"It costs {incident.cost_ratio * 100:.3g}% of the job's time, since {format_instant(incident.started_at)}",
-        f"{incident.victims} {'rank waits' if incident.victims == 1 else 'ranks wait'} for it",
-    ]
-    if incident.ended_at is not None:
-        parts.append(f"it ended after {format_seconds(incident.ended_at - incident.started_at)}")
-    for key, value in incident.evidence.items():
-        if isinstance(value, str | int | float) and not isinstance(value, bool) and value != "":
-            name, text = format_quantity(key, value)
-            parts.append(f"{name} {text}")
-    return "; ".join(parts) + "."
 
 
 def _who(culprit: Culprit) -> str:

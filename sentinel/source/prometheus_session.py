@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 import requests
 import stamina
+import stamina.instrumentation
 import urllib3
 from prometheus_api_client import PrometheusConnect
 from requests.adapters import HTTPAdapter
@@ -28,6 +29,9 @@ _HINTS = {
     HTTPStatus.NOT_FOUND: "Does prometheus.url need a path prefix?",
     HTTPStatus.METHOD_NOT_ALLOWED: "The server, or a proxy before it, must allow POST to its query API.",
 }
+
+# Each attempt would be logged to standard error, amid what a command prints; the last one's error says it all.
+stamina.instrumentation.set_on_retry_hooks(())
 
 
 class AnswerTooLargeError(SourceError):

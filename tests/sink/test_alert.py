@@ -108,11 +108,12 @@ def test_annotations_carry_the_numbers() -> None:
         "lateness 1 ms",
         "peers duration 2 ms",
         "test CUSUM",
+        "sentinel explain 7611f548bd54",
     ):
         assert part in annotations["description"]
     assert "runbook_url" not in annotations
     assert (
-        "it ended after 1.5 s"
+        "It ended after 1.5 s"
         in writer().write(incident(ended_at=incident().started_at + 1.5), NOW).annotations["description"]
     )
 
@@ -143,3 +144,23 @@ def test_many_ranks_stay_readable() -> None:
     assert summary.startswith("Ranks 0, 1, 2, 3, 4, 5, 6, 7 and 92 more")
     nobody = replace(incident(), culprit=replace(CULPRIT, ranks=(), node="", gpu="", verdict=Verdict.STALLED))
     assert writer().write(nobody, NOW).annotations["summary"] == "Communicator dp has stalled in job 4711"
+
+
+def test_the_description_says_what_shows_it() -> None:
+    cell = {
+        "op": "AllGather",
+        "size_bytes": "262144",
+        "duration_seconds": 0.00085,
+        "peers_duration_seconds": 0.00213,
+        "lateness_seconds": 0.00132,
+        "baseline_lateness_seconds": 0.000045,
+    }
+    late = writer().write(replace(incident(), evidence={"cells": [cell]}), NOW).annotations["description"]
+    assert (
+        "Its AllGather of 256 KiB takes 850 us and its peers' 2.13 ms: it arrives 1.32 ms after them, normally 45 us."
+        in late
+    )
+    culprit = replace(CULPRIT, verdict=Verdict.STALLED)
+    evidence = {"reason": "nothing in flight while the others wait", "stalled_seconds": 12.0, "missing_ranks": 1}
+    stalled = writer().write(replace(incident(), culprit=culprit, evidence=evidence), NOW).annotations["description"]
+    assert "Nothing in flight while the others wait, for 12 s. About 1 of the ranks nothing is known." in stalled

@@ -1,0 +1,71 @@
+"""An incident in a few sentences with its numbers, for the alert's description."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from sentinel.model.incident import Incident, Verdict
+from sentinel.model.instant import format_instant
+from sentinel.model.quantity import format_quantity, format_seconds
+
+__all__ = ["describe"]
+
+
+def describe(incident: Incident) -> str:
+    """What it costs and since when, what shows it, who waits, and where there is more."""
+    return " ".join(_sentences(incident))
+
+
+def _sentences(incident: Incident) -> Iterator[str]:
+    over = incident.ended_at is not None
+    yield (
+        f"It {'cost' if over else 'costs'} {incident.cost_ratio * 100:.3g}% of the job's time, "
+        f"since {format_instant(incident.started_at)}."
+    )
+    yield from _DETAILS.get(incident.culprit.verdict, _numbers)(incident.evidence)
+    ranks = "rank" if incident.victims == 1 else "ranks"
+    yield f"{incident.victims} {ranks} {'waited' if over else 'wait' + 's' * (incident.victims == 1)} for it."
+    if incident.ended_at is not None:
+        yield f"It ended after {format_seconds(incident.ended_at - incident.started_at)}."
+    yield f"More: sentinel explain {incident.id}"
+
+
+def _late(evidence: Mapping[str, Any]) -> Iterator[str]:
+    cell: Mapping[str, Any] = next(iter(evidence.get("cells", ())), {})
+    try:
+        size = format_quantity("size_bytes", cell["size_bytes"])[1]
+        own, peers, lateness = (
+            format_seconds(cell[key]) for key in ("duration_seconds", "peers_duration_seconds", "lateness_seconds")
+        )
+    except KeyError:  # kept by another version
+        yield from _numbers(evidence)
+        return
+    text = f"Its {cell['op']} of {size} takes {own} and its peers' {peers}: it arrives {lateness} after them"
+    normal = cell.get("baseline_lateness_seconds")
+    if normal is not None:
+        text += f", normally {format_seconds(normal)}"
+    yield text + "."
+
+
+def _stalled(evidence: Mapping[str, Any]) -> Iterator[str]:
+    reason = str(evidence.get("reason", "nothing finishes"))
+    lasts = evidence.get("stalled_seconds")
+    yield f"{reason[:1].upper()}{reason[1:]}" + (f", for {format_seconds(lasts)}." if lasts is not None else ".")
+    if missing := evidence.get("missing_ranks"):
+        yield f"About {missing} of the ranks nothing is known."
+
+
+def _numbers(evidence: Mapping[str, Any]) -> Iterator[str]:
+    """All of the evidence that is one number or word."""
+    parts = [
+        " ".join(format_quantity(key, value))
+        for key, value in evidence.items()
+        if isinstance(value, str | int | float) and not isinstance(value, bool) and value != ""
+    ]
+    if parts:
+        yield "; ".join(parts) + "."
+
+
+_DETAILS: Final[Mapping[Verdict, Callable[[Mapping[str, Any]], Iterator[str]]]] = {
+    Verdict.LATE_RANK: _late,
+    Verdict.STALLED: _stalled,
+}
