@@ -24,9 +24,8 @@ class IncidentTracker:
     """Keeps the open incidents.
 
     One ends after `clear_ticks` ticks in a row in which its finding was neither made nor held. It is held as well while
-    its communicator is not there, for `gone_after`: then the job is over. The id is a digest of
-    the culprit and the start, so that two daemons, or the daemon and a backtest, that see the same data give it the
-    same id.
+    its communicator is not there, for `gone_after`: then the job is over. The id is a digest of the culprit and the
+    start, so that two daemons, or the daemon and a backtest, that see the same data give it the same id.
     """
 
     def __init__(self, settings: DetectionSettings, open_incidents: Iterable[Incident] = ()) -> None:
@@ -40,6 +39,8 @@ class IncidentTracker:
         found = {finding.culprit.key: finding for finding in assessment.findings}
         ongoing, ended = [], []
         for key, incident in list(self._open.items()):
+            if incident.culprit.comm in assessment.states or key not in self._present:
+                self._present[key] = assessment.time
             if key in found:
                 self._clear.pop(key, None)
                 self._open[key] = _updated(incident, found[key])
@@ -57,12 +58,13 @@ class IncidentTracker:
 
     def _held(self, incident: Incident, assessment: Assessment) -> bool:
         """Whether nothing can be said about an incident whose finding was not made."""
-        key, now = incident.culprit.key, assessment.time
-        there = incident.culprit.comm in assessment.states
-        self._present[key] = now if there else self._present.get(key, now)
+        key = incident.culprit.key
         if not assessment.judged or key in assessment.held:
             return True
-        return now - self._present[key] <= self._settings.gone_after.total_seconds() and not there
+        away_seconds = assessment.time - self._present[key]
+        return (
+            incident.culprit.comm not in assessment.states and away_seconds <= self._settings.gone_after.total_seconds()
+        )
 
     def _new(self, finding: Finding, now: float) -> Incident:
         digest = hashlib.sha256(repr((finding.culprit.key, finding.started_at)).encode()).hexdigest()

@@ -114,3 +114,13 @@ def test_a_communicator_that_is_not_there_holds_its_incident_for_a_while() -> No
         time: tracker.step(Assessment(200.0 + time, (), frozenset(), {})).ended for time in range(0, 2 * int(gone), 30)
     }
     assert [time for time, incidents in ended.items() if incidents] == [int(gone) + 30 * SETTINGS.late_rank.clear_ticks]
+
+
+def test_how_long_it_is_gone_counts_from_when_it_was_last_there() -> None:
+    tracker = IncidentTracker(SETTINGS)
+    tracker.step(assessment(110.0, FINDING))
+    tracker.step(assessment(112.0))
+    for time in range(114, 10_000, 30):
+        tracker.step(assessment(float(time), FINDING))
+    for time in range(10_000, 10_600, 30):
+        assert tracker.step(Assessment(float(time), (), frozenset(), {})).ended == ()
