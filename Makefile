@@ -60,7 +60,7 @@ demo: setup  ## the whole chain on this machine: make demo SCENARIO=stall2
 
 lock: .venv/locked  ## choose the newest allowed versions again
 	uv pip compile --quiet --universal --generate-hashes --upgrade --python-version 3.11 \
-	  --no-emit-index-url --no-annotate --no-header --group dev pyproject.toml -o requirements.lock
+	  --no-annotate --no-header --group dev pyproject.toml -o requirements.lock
 
 clean:  ## everything that was made, the virtual environment included
 	rm -rf .venv .tools build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -7,14 +7,13 @@ import numpy as np
 from sentinel.baseline.baseline import Baseline, BaselineRow
 from sentinel.baseline.history import ThinnedHistory
 from sentinel.config.detection import BaselineSettings
-from sentinel.measure.index import grown
+from sentinel.measure.index import Rows, grown
 from sentinel.measure.lateness import Lateness, measure_lateness
-from sentinel.measure.membership import Membership, MembershipReader
+from sentinel.measure.membership import MembershipReader
 from sentinel.measure.role_index import RoleIndex
 from sentinel.measure.warm_up import WarmUp
 from sentinel.measure.window import Differencer
 from sentinel.model.snapshot import Snapshot
-from sentinel.model.vocabulary import Vocabulary
 
 __all__ = ["BaselineBuilder", "BaselineLearner"]
 
@@ -30,11 +29,12 @@ class BaselineLearner:
         self._duration = ThinnedHistory(capacity)
         self._operations = np.empty(0)
 
-    def add(
-        self, lateness: Lateness, membership: Membership, vocabulary: Vocabulary, fit: Callable[[int], bool]
-    ) -> None:
-        """Learn from one window. `fit(comm)` says which communicators are in a state to learn from."""
-        rows = self.roles.rows(lateness, membership, vocabulary)
+    def add(self, lateness: Lateness, rows: Rows, fit: Callable[[int], bool]) -> None:
+        """Learn from one window.
+
+        `rows`, shape (n,), are the numbers that `roles` gave, −1 for what is not to be learnt. `fit(comm)` says which
+        communicators are in a state to learn from.
+        """
         codes, inverse = np.unique(lateness.comm, return_inverse=True)
         keep = np.array([fit(comm) for comm in codes.tolist()], dtype=bool)[inverse] & (rows >= 0)
         rows = rows[keep]
@@ -111,7 +111,8 @@ class BaselineBuilder:
         self._steps = [*self._steps[-99:], window.length_seconds]
         membership = self._membership.read(snapshot)
         lateness = measure_lateness(window, snapshot.vocabulary, self._settings.min_operations)
-        self._learner.add(lateness, membership, snapshot.vocabulary, lambda comm: warm.get(comm, False))
+        rows = self._learner.roles.rows(lateness, membership, snapshot.vocabulary)
+        self._learner.add(lateness, rows, lambda comm: warm.get(comm, False))
 
     def build(self) -> Baseline:
         """What has been learnt so far; no rows when there was nothing to learn from."""

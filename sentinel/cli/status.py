@@ -23,8 +23,6 @@ from sentinel.state.tick import TickRecord
 __all__ = ["status"]
 
 _HEADERS = ("JOB", "COMMUNICATOR", "ID", "RANKS", "STATE")
-
-
 _RECENT_SECONDS = 86_400.0
 
 
@@ -35,9 +33,10 @@ def status(config: ConfigOption = None, assignments: SetOption = None, *, json: 
     """
     settings = read_settings(config, assignments)
     with State.open_readonly(settings.state.directory) as state:
-        incidents, tick = state.open_incidents(), state.last_tick()
-        recent = [each for each in state.incidents_since(time.time() - _RECENT_SECONDS) if each.ended_at is not None]
+        known, tick = state.incidents_since(time.time() - _RECENT_SECONDS), state.last_tick()
         learnt = load_baseline(state)
+    incidents = [each for each in known if each.ended_at is None]
+    recent = [each for each in known if each.ended_at is not None]
     view, fault = None, None
     try:
         with PrometheusSource(settings.prometheus) as source:

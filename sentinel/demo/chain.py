@@ -34,7 +34,7 @@ class Chain:
     def __init__(self, scenario: Scenario, folder: Path) -> None:
         self.folder = folder
         prometheus, alertmanager = find_program("prometheus"), find_program("alertmanager", "prometheus-alertmanager")
-        exporter, self._sentinel = find_program("nccl-exporter"), find_program("sentinel")
+        exporter, self.sentinel = find_program("nccl-exporter"), find_program("sentinel")
         steps = {"healthy": scenario.healthy, "fault": scenario.fault}
         for name in ("job", "job-work", "state", "prometheus", "alertmanager"):
             (folder / name).mkdir()
@@ -124,7 +124,7 @@ class Chain:
     def build_baseline(self) -> str:
         """Run `sentinel baseline build` over what Prometheus has; what it printed. SentinelError when it fails."""
         command: list[str | Path] = [
-            self._sentinel,
+            self.sentinel,
             "baseline",
             "build",
             "--config",
@@ -139,7 +139,7 @@ class Chain:
 
     def start_daemon(self) -> None:
         """Start `sentinel run`."""
-        self._commands["sentinel"] = [self._sentinel, "run", "--config", self.folder / "sentinel.toml"]
+        self._commands["sentinel"] = [self.sentinel, "run", "--config", self.folder / "sentinel.toml"]
         self._start("sentinel")
 
     def daemon_ready(self) -> bool:

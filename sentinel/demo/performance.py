@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -50,7 +49,7 @@ def _hold(chain: Chain, progress: Progress) -> None:
     stop = chain.folder / "stop"
     stop.write_text(f"#!/bin/sh\nkill {os.getpid()}\n")
     stop.chmod(0o755)
-    config, sentinel = chain.folder / "sentinel.toml", Path(sys.executable).parent / "sentinel"
+    config, sentinel = chain.folder / "sentinel.toml", chain.sentinel
     progress.say("Everything goes on running. Look around:")
     for what, where in (
         ("metrics", f"{chain.exporter_url}/metrics"),

@@ -45,8 +45,9 @@ class OpenStalls:
         for finding in found:
             communicators = frozenset(codes[comm] for comm in finding.evidence["communicators"])
             old = next((each for each in self._stalls.values() if each.communicators & communicators), None)
-            stall = _Stall(old.culprit, old.communicators | communicators) if old else None
-            stall = stall or _Stall(finding.culprit, communicators)
+            stall = _Stall(
+                old.culprit if old else finding.culprit, communicators | (old.communicators if old else frozenset())
+            )
             self._stalls[stall.culprit.key] = stall
             findings[stall.culprit.key] = replace(finding, culprit=stall.culprit)
         known = set(zip(snapshot.in_flight.comm.tolist(), snapshot.in_flight.rank.tolist(), strict=True))

@@ -63,10 +63,12 @@ class OwnHistory:
         """Learn from a window what is not settled yet. `fit(comm)` says which communicators may be learnt from."""
         rows = self._learner.roles.rows(lateness, membership, vocabulary)
         self._extend()
-        if np.all(np.isinf(self._learnt_ticks[rows[rows >= 0]])):
+        unsettled = rows >= 0
+        unsettled[unsettled] = np.isfinite(self._learnt_ticks[rows[unsettled]])
+        if not unsettled.any():
             return
-        self._learner.add(lateness, membership, vocabulary, fit)
-        for row in rows[rows >= 0].tolist():
+        self._learner.add(lateness, np.where(unsettled, rows, -1), fit)
+        for row in rows[unsettled].tolist():
             ticks, known = self._learner.ticks(row), self._learnt_ticks[row]
             if ticks >= self._settings.min_ticks and ticks >= 2 * known:
                 self._table[row] = _values(self._learner.row(row))

@@ -22,8 +22,8 @@ def _sentences(incident: Incident) -> Iterator[str]:
         f"since {format_instant(incident.started_at)}."
     )
     yield from _DETAILS.get(incident.culprit.verdict, _numbers)(incident.evidence)
-    ranks = "rank" if incident.victims == 1 else "ranks"
-    yield f"{incident.victims} {ranks} {'waited' if over else 'wait' + 's' * (incident.victims == 1)} for it."
+    ranks, wait = ("rank", "waits") if incident.victims == 1 else ("ranks", "wait")
+    yield f"{incident.victims} {ranks} {'waited' if over else wait} for it."
     if incident.ended_at is not None:
         yield f"It ended after {format_seconds(incident.ended_at - incident.started_at)}."
     yield f"More: sentinel explain {incident.id}"

@@ -5,14 +5,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from servers.process import DEADLINE_SECONDS, wait_until
 
 SENTINEL = Path(sys.executable).parent / "sentinel"
-DEADLINE_SECONDS = 30.0
-POLL_SECONDS = 0.05
 
 
 @pytest.fixture
@@ -89,13 +87,6 @@ def start(folder):
     raise AssertionError(f"the demo ended early with {demo.wait()}")
 
 
-def wait_until(condition):
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(POLL_SECONDS)
-
-
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_cleans_up_when_it_is_told_to_end(number, status, folder):
     with start(folder) as demo:
@@ -108,7 +99,7 @@ def test_cleans_up_when_it_is_told_to_end(number, status, folder):
 def test_its_processes_die_with_it(folder):
     with start(folder) as demo:
         demo.kill()
-    wait_until(lambda: processes_of(folder) == [])
+    wait_until(lambda: processes_of(folder) == [], "its processes end")
 
 
 def test_a_server_that_fails_is_reported_with_its_log(folder, tmp_path):

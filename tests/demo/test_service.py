@@ -1,16 +1,14 @@
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from servers.process import wait_until
 
 from sentinel.demo.service import Service, last_lines
 from sentinel.errors import SentinelError
 
-DEADLINE_SECONDS = 20.0
-POLL_SECONDS = 0.02
 FOREVER = [sys.executable, "-c", "import signal; print('up', flush=True); signal.pause()"]
 DEAF = [
     sys.executable,
@@ -27,13 +25,6 @@ signal.pause()
 """
 
 
-def wait_until(condition):
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(POLL_SECONDS)
-
-
 def runs(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
@@ -43,7 +34,7 @@ def runs(pid: int) -> bool:
 
 def test_runs_until_it_is_stopped(tmp_path):
     service = Service("server", FOREVER, log=tmp_path / "log")
-    wait_until(lambda: "up" in last_lines(tmp_path / "log"))
+    wait_until(lambda: "up" in last_lines(tmp_path / "log"), "it is up")
     service.check()
     service.stop()
     assert not runs(service.pid)
@@ -53,7 +44,7 @@ def test_runs_until_it_is_stopped(tmp_path):
 def test_kills_what_does_not_listen(tmp_path, monkeypatch):
     monkeypatch.setattr("sentinel.demo.service._GRACE_SECONDS", 0.1)
     service = Service("server", DEAF, log=tmp_path / "log")
-    wait_until(lambda: "up" in last_lines(tmp_path / "log"))
+    wait_until(lambda: "up" in last_lines(tmp_path / "log"), "it is up")
     service.stop()
     assert not runs(service.pid)
 
@@ -62,7 +53,7 @@ def test_an_early_end_is_reported_with_the_end_of_the_log(tmp_path):
     service = Service("server", ["/bin/sh", "-c", "echo one; echo port is taken >&2; exit 3"], log=tmp_path / "log")
 
     with pytest.raises(SentinelError) as caught:
-        wait_until(service.check)
+        wait_until(service.check, "the end is noticed")
 
     assert "server ended before the demo did, with exit status 3" in caught.value.what
     assert str(tmp_path / "log") == caught.value.where
@@ -76,7 +67,7 @@ def test_dies_with_its_parent_however_that_dies(tmp_path):
         child = int(parent.stdout.readline())
         assert runs(child)
         parent.send_signal(signal.SIGKILL)
-    wait_until(lambda: not runs(child))
+    wait_until(lambda: not runs(child), "the child ends")
 
 
 def test_last_lines_of_a_log(tmp_path):
@@ -89,4 +80,4 @@ def test_last_lines_of_a_log(tmp_path):
 def test_a_missing_program_is_not_swallowed(tmp_path):
     service = Service("server", [tmp_path / "missing"], log=tmp_path / "log")
     with pytest.raises(SentinelError, match="FileNotFoundError"):
-        wait_until(service.check)
+        wait_until(service.check, "the end is noticed")

@@ -5,12 +5,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from player.run import PlayerRun, Scripts
+from servers.process import wait_until
 
 from sentinel.trace import StepRange, Trace
 
@@ -18,20 +18,11 @@ ALL = {"all": StepRange(0, 4)}
 STALL = {"stall": StepRange(29, 33)}
 
 
-def eventually(condition: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + 20
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
-
-
 def test_stops_at_the_end_of_the_iteration_when_stdin_ends(scripts: Scripts, small: Trace) -> None:
     run = scripts.play(small, 0, {"one": StepRange(1, 2)}, start="line")
     begin = PlayerRun.start_together([run])
     run.wait_for("segment")
-    assert eventually(lambda: time.monotonic_ns() > begin + 55_000_000)
+    wait_until(lambda: time.monotonic_ns() > begin + 55_000_000, "an iteration is over")
     run.finish()
     stop = run.said("stop")[0]
     assert stop["at_ns"] == begin + stop["iteration"] * 10_000_000
@@ -55,7 +46,7 @@ def test_ends_at_once_when_told_to(scripts: Scripts, traces: Path, number: int) 
     """Even in the middle of a silence of 25 s."""
     run = scripts.play(scripts.trace(traces / "stall2"), 2, STALL, start="line")
     begin = PlayerRun.start_together([run])
-    assert eventually(lambda: time.monotonic_ns() > begin + 50_000_000)
+    wait_until(lambda: time.monotonic_ns() > begin + 50_000_000, "it plays")
     told = time.monotonic()
     run.process.send_signal(number)
     run.finish(close=False)

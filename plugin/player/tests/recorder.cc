@@ -3,9 +3,8 @@
 //
 //  RECORDER_FILE      where to
 //  RECORDER_MASK      the mask that it asks for
-//  RECORDER_INTERVAL  times (KernelCh) only Colls whose sequence number is a multiple of this: from the start of each,
-//  it
-//                     rewrites the mask for the next
+//  RECORDER_INTERVAL  times (KernelCh) only Colls whose sequence number is a multiple of this: from the start of each
+//                     it rewrites the mask for the next
 //  RECORDER_CAPTURE   the mask that it asks for from the start of an API call that a CUDA graph captures
 //  RECORDER_NULL      types (a mask) for which it returns a null handle
 //  RECORDER_RESULT    what init returns
