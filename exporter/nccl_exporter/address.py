@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Addresses as Prometheus' own programs take them: `:9847`, `127.0.0.1:9847`, `[::1]:9847`."""
 
 import ipaddress
@@ -10,23 +11,33 @@ _SHAPE = re.compile(r"(?:\[(?P<six>[^\[\]]*)\]|(?P<host>[^\[\]:/\s]*)):(?P<port>
 
 
 class Address(NamedTuple):
-    """Where to listen; an empty host is every address of the machine, port 0 one that is free."""
+    """Where to listen or to connect to; to listen, an empty host is every address and port 0 one that is free."""
 
     host: str
     port: int
 
     @classmethod
-    def parse(cls, text: str) -> Self:
-        """Raises ExporterError when `text` is not HOST:PORT."""
+    def parse(cls, text: str, option: str = "--web.listen-address", example: str = "127.0.0.1:9847") -> Self:
+        """Raises ExporterError, with an example for that option, when `text` is not HOST:PORT."""
         match = _SHAPE.fullmatch(text)
         if match is None or int(match["port"]) > 65535 or (match["six"] is not None and not _is_ipv6(match["six"])):
             raise ExporterError(
-                "not an address to listen on",
+                "not an address",
                 where=repr(text),
                 why="expected HOST:PORT, [IPv6]:PORT or :PORT",
-                hint="For example --web.listen-address 127.0.0.1:9847",
+                hint=f"For example {option} {example}",
             )
         return cls(match["six"] or match["host"] or "", int(match["port"]))
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach it."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
 
     def __str__(self) -> str:
         """As it is written in a URL."""

@@ -5,14 +5,47 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
 
+from nccl_exporter import layout
+from nccl_exporter.ras.status import STATUSES
 from nccl_exporter.text import escaped
 
-__all__ = ["CATALOGUE", "ROW_REASONS", "SOURCE_REASONS", "SOURCE_STATES", "Family", "table"]
+__all__ = [
+    "CAP_REASONS",
+    "CATALOGUE",
+    "NETWORK_STATES",
+    "RANK_SERIES",
+    "RAS_FAILURE_REASONS",
+    "RAS_LEFT_OUT_REASONS",
+    "ROW_REASONS",
+    "SERIES_BY_TABLE",
+    "SOURCE_REASONS",
+    "SOURCE_STATES",
+    "WEB_REFUSALS",
+    "Family",
+    "table",
+]
 
 SOURCE_STATES: Final = ("live", "starting", "finished", "dead", "rejected", "capped")
 SOURCE_REASONS: Final = ("type", "permission", "size", "magic", "version", "header", "text", "io")
-ROW_REASONS: Final = ("communicator", "duplicate", "name", "size", "log_sum")
-CAP_REASONS: Final = ("exporter",)
+ROW_REASONS: Final = (
+    "communicator",
+    "duplicate",
+    "kind",
+    "name",
+    "size",
+    "peer",
+    "direction",
+    "count",
+    "log_sum",
+    "identity",
+    "in_flight",
+)
+CAP_REASONS: Final = ("folded", "exporter")
+WEB_REFUSALS: Final = ("handshake", "certificate", "credentials", "rate")
+RAS_FAILURE_REASONS: Final = ("connect", "timeout", "closed", "protocol", "unsupported", "size", "malformed")
+RAS_LEFT_OUT_REASONS: Final = ("not_found", "ambiguous")
+# What a network step waits for, by direction: in the order of layout.LINK_COUNTS.
+NETWORK_STATES: Final = {"send": ("gpu_wait", "peer_wait", "wire"), "recv": ("wire", "flush", "gpu_wait")}
 
 
 @dataclass(frozen=True)
@@ -45,6 +78,9 @@ class Family:
 _RANK = ("comm", "rank")
 _OPERATION = (*_RANK, "op")
 _CELL = (*_OPERATION, "size", "algo", "proto")
+_PEER = (*_OPERATION, "peer", "size")
+_LINK = (*_RANK, "peer", "direction")
+_CHANNEL = (*_RANK, "channel", "transport")
 
 COMMUNICATOR_INFO: Final = Family(
     "nccl_communicator_info",
@@ -95,12 +131,66 @@ DURATION: Final = Family(
 STARTED: Final = Family(
     "nccl_collective_started_total", "counter", "operations", _OPERATION, "Operations launched, measured or not."
 )
+P2P_OPERATIONS: Final = Family(
+    "nccl_p2p_operations_total", "counter", "operations", _PEER, "Sends and Recvs whose duration was measured."
+)
+P2P_SECONDS: Final = Family(
+    "nccl_p2p_seconds_total",
+    "counter",
+    "seconds",
+    _PEER,
+    "Durations of the measured Sends and Recvs together, by the GPU's timer.",
+)
+P2P_BYTES: Final = Family(
+    "nccl_p2p_bytes_total", "counter", "bytes", _PEER, "Message bytes of the measured Sends and Recvs."
+)
+P2P_STARTED: Final = Family(
+    "nccl_p2p_started_total", "counter", "operations", _OPERATION, "Sends and Recvs launched, measured or not."
+)
 INFLIGHT: Final = Family(
     "nccl_oldest_inflight_seconds",
     "gauge",
     "seconds",
     _RANK,
     "Age of the oldest timed operation that was launched and has not finished; 0 when there is none.",
+)
+NETWORK_SECONDS: Final = Family(
+    "nccl_network_step_seconds_total",
+    "counter",
+    "seconds",
+    (*_LINK, "state"),
+    "Time that network steps spent in each state, of the operations that sampling chose.",
+)
+NETWORK_STEPS: Final = Family(
+    "nccl_network_steps_total",
+    "counter",
+    "steps",
+    (*_LINK, "state"),
+    "Network steps that were in each state, of the operations that sampling chose.",
+)
+NETWORK_BYTES: Final = Family(
+    "nccl_network_bytes_total",
+    "counter",
+    "bytes",
+    _LINK,
+    "Bytes moved by network transport, of the operations that sampling chose.",
+)
+CHANNEL_SECONDS: Final = Family(
+    "nccl_channel_seconds_total",
+    "counter",
+    "seconds",
+    _CHANNEL,
+    "Time that the kernels of measured operations spent on a channel; transport: net where it has network steps.",
+)
+CHANNEL_OPERATIONS: Final = Family(
+    "nccl_channel_operations_total", "counter", "operations", _CHANNEL, "Measured operations that used a channel."
+)
+RAS_STATUS: Final = Family(
+    "nccl_ras_rank_status",
+    "gauge",
+    "",
+    (*_RANK, "status"),
+    "1 where NCCL's RAS service says so of the rank, else 0; absent where it does not answer.",
 )
 REFUSED: Final = Family(
     "nccl_profiler_samples_refused_total",
@@ -135,6 +225,13 @@ SAMPLING_RATIO: Final = Family(
     "ratio",
     _RANK,
     "Measured operations over launched ones; absent until one was launched.",
+)
+GOVERNOR: Final = Family(
+    "nccl_profiler_governor_level",
+    "gauge",
+    "times",
+    _RANK,
+    "How often the plugin has lowered sampling to stay within its budget; 0 is as configured.",
 )
 BUILD_INFO: Final = Family(
     "nccl_exporter_build_info", "gauge", "", ("version", "layout"), "Always 1: this exporter and the layout it reads."
@@ -186,7 +283,45 @@ SERIES_CAPPED: Final = Family(
     "counter",
     "series",
     ("reason",),
-    "Series left out of a scrape because the page was full.",
+    "Series that were not given: folded into others (each counted once) or left out of a scrape of a full page.",
+)
+WEB_REFUSED: Final = Family(
+    "nccl_exporter_web_refused_total",
+    "counter",
+    "requests",
+    ("reason",),
+    "Connections and requests that were not let in, and why.",
+)
+WEB_RELOAD: Final = Family(
+    "nccl_exporter_web_config_last_reload_successful",
+    "gauge",
+    "",
+    (),
+    "0 where the web configuration was changed and could not be read: the one before is in force.",
+)
+RAS_QUERIES: Final = Family(
+    "nccl_exporter_ras_queries_total", "counter", "queries", (), "Questions to NCCL's RAS service, answered or not."
+)
+RAS_FAILURES: Final = Family(
+    "nccl_exporter_ras_failures_total",
+    "counter",
+    "queries",
+    ("reason",),
+    "Questions to RAS without an answer that could be used, and why.",
+)
+RAS_LEFT_OUT: Final = Family(
+    "nccl_exporter_ras_communicators_left_out_total",
+    "counter",
+    "communicators",
+    ("reason",),
+    "Communicators of this node that an answer of RAS could not be matched with, counted for each answer.",
+)
+RAS_CAPPED: Final = Family(
+    "nccl_exporter_ras_series_capped_total",
+    "counter",
+    "series",
+    (),
+    "Statuses of other nodes' ranks that RAS gave and that there was no room for, counted for each answer.",
 )
 
 CATALOGUE: Final = (
@@ -197,13 +332,24 @@ CATALOGUE: Final = (
     BYTES,
     DURATION,
     STARTED,
+    P2P_OPERATIONS,
+    P2P_SECONDS,
+    P2P_BYTES,
+    P2P_STARTED,
     INFLIGHT,
+    NETWORK_SECONDS,
+    NETWORK_STEPS,
+    NETWORK_BYTES,
+    CHANNEL_SECONDS,
+    CHANNEL_OPERATIONS,
+    RAS_STATUS,
     REFUSED,
     DROPPED,
     SKIPPED,
     CALLBACK_SECONDS,
     CALLBACKS,
     SAMPLING_RATIO,
+    GOVERNOR,
     BUILD_INFO,
     SCRAPE_DURATION,
     SOURCES,
@@ -212,7 +358,28 @@ CATALOGUE: Final = (
     ROWS_TORN,
     ROWS_REJECTED,
     SERIES_CAPPED,
+    WEB_REFUSED,
+    WEB_RELOAD,
+    RAS_QUERIES,
+    RAS_FAILURES,
+    RAS_LEFT_OUT,
+    RAS_CAPPED,
 )
+
+# Series of one rank in one communicator, whatever it does.
+RANK_SERIES: Final = (
+    len((COMMUNICATOR_INFO, INFLIGHT, SKIPPED, CALLBACK_SECONDS, CALLBACKS, SAMPLING_RATIO, GOVERNOR))
+    + len(layout.REFUSED)
+    + len(STATUSES)
+)
+# Series of one key of each table (communicator.Tenant.groupings).
+SERIES_BY_TABLE: Final = {
+    "cells": len((OPERATIONS, SECONDS, LOG_MICROSECONDS)),
+    "durations": layout.BUCKETS + len(("sum", "count")),
+    "peers": len((P2P_OPERATIONS, P2P_SECONDS, P2P_BYTES)),
+    "links": layout.STEP_STATES * len((NETWORK_SECONDS, NETWORK_STEPS)) + len((NETWORK_BYTES,)),
+    "channels": len((CHANNEL_SECONDS, CHANNEL_OPERATIONS)),
+}
 
 
 def table() -> str:

@@ -3,13 +3,13 @@
 import logging
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from nccl_exporter import directory, header, lock
+from nccl_exporter import budget, directory, header, lock
 from nccl_exporter.errors import SourceError
 from nccl_exporter.layout import FileState
 from nccl_exporter.ledger import Ledger
@@ -52,8 +52,14 @@ class Findings:
 class Census:
     """Looks at the directories, once a scrape. Not for use by two threads at a time."""
 
-    def __init__(self, directories: Sequence[Path], monotonic_ns: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        directories: Sequence[Path],
+        monotonic_ns: Callable[[], int],
+        series_per_rank: int = budget.SERIES_PER_RANK,
+    ) -> None:
         self._directories = tuple(dict.fromkeys(directories))
+        self._series_per_rank = series_per_rank
         self._monotonic_ns = monotonic_ns
         self._readers: dict[Key, Reader] = {}
         self._dropped: Ledger[Key] = Ledger()
@@ -62,7 +68,8 @@ class Census:
         self._directory_troubles: dict[Path, str] = {}
         self._live: dict[Key, Place] = {}
         self._live_places: set[Place] = set()
-        self._ended_torn = 0
+        self._read_to_the_end: set[Key] = set()
+        self._ended_torn = self._ended_folded = 0
         self._ended_rejected: Counter[str] = Counter()
         self.sources_rejected: Counter[str] = Counter()
 
@@ -75,6 +82,11 @@ class Census:
     def rows_rejected(self) -> Counter[str]:
         """Rows left out, by reason, since the exporter started."""
         return sum((reader.rejected for reader in self._readers.values()), self._ended_rejected.copy())
+
+    @property
+    def folded(self) -> int:
+        """Series folded into others, each once, since the exporter started."""
+        return self._ended_folded + sum(reader.folded for reader in self._readers.values())
 
     @property
     def dropped(self) -> tuple[int, ...]:
@@ -90,13 +102,23 @@ class Census:
         self._forget(findings)
         return findings
 
-    def read(self, source: Source) -> Iterator[Communicator]:
-        """The communicators of one process; ends early, and says why, when its file turns out to be bad."""
-        reader = self._readers.setdefault(source.key, Reader(self._monotonic_ns))
+    def read(self, source: Source) -> list[Communicator]:
+        """The communicators of one process; none, and says why, when its file turns out to be bad."""
+        return self._read(source.key, source.place, source.descriptor, source.process)
+
+    def _read(self, key: Key, place: Place, descriptor: int, process: Process) -> list[Communicator]:
+        reader = self._readers.get(key)
+        if reader is None:
+            reader = self._readers[key] = Reader(self._monotonic_ns, self._series_per_rank)
+        found: list[Communicator] = []
         try:
-            yield from reader.communicators(source.descriptor)
+            found = reader.communicators(descriptor, process.start_monotonic_ns)
         except SourceError as error:
-            self._refuse(source.place, error)
+            self._refuse(place, error)
+        # The header was read first. What a slot that is used again has dropped moves from its rows to the header:
+        # in this order it may be missed for one scrape, and is never counted twice.
+        self._dropped.note(key, tuple(map(sum, zip(process.dropped, reader.dropped, strict=True))))
+        return found
 
     def _look_into(self, path: Path, findings: Findings, stack: ExitStack) -> None:
         try:
@@ -144,11 +166,13 @@ class Census:
             if key in findings.keys:
                 return  # the same file by another path
             findings.keys.add(key)
-            self._dropped.note(key, process.dropped)
             if lock.is_held(descriptor):
                 findings.states["live"] += 1
                 findings.sources.append(Source(place, key, descriptor, process))
                 return
+            if key not in self._read_to_the_end:  # what was dropped since the last scrape outlives the process
+                self._read_to_the_end.add(key)
+                self._read(key, place, descriptor, process)
         elif lock.is_held(descriptor):
             findings.states["starting"] += 1
             return
@@ -173,8 +197,10 @@ class Census:
         for key in self._readers.keys() - live.keys():
             reader = self._readers.pop(key)
             self._ended_torn += reader.torn
+            self._ended_folded += reader.folded
             self._ended_rejected.update(reader.rejected)
         self._dropped.settle(findings.keys)
+        self._read_to_the_end &= findings.keys
         self._dead_since = {place: since for place, since in self._dead_since.items() if place in findings.places}
         self._complaints = {place: said for place, said in self._complaints.items() if place in findings.places}
 

@@ -1,10 +1,14 @@
 """Errors that the exporter raises on purpose.
 
-ExporterError says what, where, why, and a hint; at the command line it ends the program (exit 2). SourceError is one
-of them: a mapped file is not what it should be, which costs that file, never the scrape.
+ExporterError says what, where, why, and a hint; at the command line it ends the program (exit 2). Two are more exact:
+
+- SourceError: a mapped file is not what it should be, which costs that file, never the scrape.
+- WebConfigError: the web configuration cannot be used; while the exporter runs, the one before stays.
 """
 
-__all__ = ["ExporterError", "SourceError"]
+from pathlib import Path
+
+__all__ = ["ExporterError", "SourceError", "WebConfigError"]
 
 
 class ExporterError(Exception):
@@ -36,3 +40,11 @@ class SourceError(ExporterError):
         self.reason = reason
         self.detail = detail
         super().__init__("source refused", why=detail)
+
+
+class WebConfigError(ExporterError):
+    """The web configuration `file` cannot be used; `key` is the path of the key that is to blame, with dots."""
+
+    def __init__(self, file: Path, key: str = "", *, why: str, hint: str = "") -> None:
+        where = f"{file}: {key}" if key else str(file)
+        super().__init__("cannot use the web configuration", where=where, why=why, hint=hint)

@@ -1,4 +1,4 @@
-"""The header and the name table of a mapped file, checked."""
+"""The header of a mapped file, checked."""
 
 from typing import Any, Final
 
@@ -8,10 +8,10 @@ from nccl_exporter import layout, text
 from nccl_exporter.errors import SourceError
 from nccl_exporter.layout import FileState
 from nccl_exporter.model import Process
-from nccl_exporter.record import Buffer, Records
+from nccl_exporter.record import Buffer
 
 _NO_MAGIC: Final = b""
-_HIGHEST_GPU: Final = 4095
+_HIGHEST_LEVEL: Final = 1000
 
 
 def read(descriptor: int, size: int) -> tuple[FileState, Process | None]:
@@ -40,31 +40,20 @@ def read(descriptor: int, size: int) -> tuple[FileState, Process | None]:
 
 
 def _process(header: np.void) -> Process:
-    pid, global_rank, gpu = int(header["pid"]), int(header["global_rank"]), int(header["gpu"])
-    nccl_version = int(header["nccl_version"])
-    if pid < 1 or global_rank < -1 or not -1 <= gpu <= _HIGHEST_GPU or not 0 <= nccl_version < 1_000_000:
-        raise SourceError("header", "pid, global rank, GPU or NCCL version out of range")
-    texts = [text.label(header[field].tobytes()) for field in ("hostname", "job_id", "gpu_uuid")]
-    hostname, job_id, gpu_uuid = texts
-    if hostname is None or job_id is None or gpu_uuid is None:
-        raise SourceError("text", "host name, job or GPU is not UTF-8 or holds control characters")
+    pid, global_rank = int(header["pid"]), int(header["global_rank"])
+    nccl_version, level = int(header["nccl_version"]), int(header["governor_level"])
+    if pid < 1 or global_rank < -1 or not 0 <= nccl_version < 1_000_000 or level > _HIGHEST_LEVEL:
+        raise SourceError("header", "pid, global rank, NCCL version or governor's level out of range")
+    hostname, job_id = (text.label(header[field].tobytes()) for field in ("hostname", "job_id"))
+    if hostname is None or job_id is None:
+        raise SourceError("text", "host name or job is not UTF-8 or holds control characters")
     return Process(
         pid=pid,
         start_monotonic_ns=int(header["start_monotonic_ns"]),
         global_rank=global_rank,
-        gpu=gpu,
         nccl_version=nccl_version,
+        governor_level=level,
         hostname=hostname,
         job_id=job_id,
-        gpu_uuid=gpu_uuid,
         dropped=tuple(header["dropped"].tolist()),
-    )
-
-
-def read_names(descriptor: int) -> tuple[str | None, ...]:
-    """The name table, None where a name is not there or cannot be trusted."""
-    table: Records = Buffer(layout.NAME, layout.NAMES).fill(descriptor, layout.NAMES_OFFSET)
-    return tuple(
-        text.name(field) if state == layout.OPEN else None
-        for state, field in zip(table["state"].tolist(), table["text"].tolist(), strict=True)
     )

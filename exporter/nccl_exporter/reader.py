@@ -1,35 +1,43 @@
 """Reads one process's mapped file, scrape after scrape."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 
-from nccl_exporter import communicator, header, layout
+from nccl_exporter import budget, identity, layout
+from nccl_exporter.budget import Budget
+from nccl_exporter.communicator import Tenant
+from nccl_exporter.layout import SlotState
 from nccl_exporter.model import Communicator
-from nccl_exporter.record import Buffer, Records
+from nccl_exporter.names import Names
+from nccl_exporter.record import Buffer
 from nccl_exporter.snapshot import Snapshots
 
 # A closed communicator stays visible for this long, so that its last counts are scraped.
 CLOSED_NS: Final = 60_000_000_000
 
-_STATE: Final = np.dtype("<u4")
+# The beginning of a communicator's block: all that is read of a slot that is of no interest.
+_STATE: Final = np.dtype([("state", "<u4"), ("generation", "<u4")])
 _IN_USE: Final = (layout.OPEN, layout.CLOSED)
 
 
 class Reader:
     """What must be remembered of one process between scrapes, and how to read its file.
 
-    `rejected` counts the rows left out, by reason, over the whole life of this object.
+    `rejected` counts the rows left out, by reason, over the whole life of this object. `dropped` is what the rows of
+    the communicators in the file have dropped, in the order of layout.DROPPED, by the last look at them.
     """
 
-    def __init__(self, monotonic_ns: Callable[[], int]) -> None:
+    def __init__(self, monotonic_ns: Callable[[], int], series_per_rank: int = budget.SERIES_PER_RANK) -> None:
         self._monotonic_ns = monotonic_ns
         self._snapshots = Snapshots()
-        self._in_flight = Buffer(np.dtype("<u8"), layout.IN_FLIGHT)
         self._state = Buffer(_STATE)
-        self._callback_ns: dict[int, tuple[int, float]] = {}
+        self._names = Names()
+        self._tenants: dict[int, Tenant] = {}
+        self._over: dict[int, tuple[int, tuple[int, ...]]] = {}
+        self._budget = Budget(series_per_rank)
         self.rejected: Counter[str] = Counter()
 
     @property
@@ -37,51 +45,62 @@ class Reader:
         """Rows that stayed torn, over the whole life of this object."""
         return self._snapshots.torn
 
-    def communicators(self, descriptor: int) -> Iterator[Communicator]:
+    @property
+    def folded(self) -> int:
+        """Series that were folded into others, each once, over the whole life of this object."""
+        return self._budget.folded
+
+    @property
+    def dropped(self) -> tuple[int, ...]:
+        """See the class."""
+        counts = [tenant.dropped for tenant in self._tenants.values()] + [dropped for _, dropped in self._over.values()]
+        return tuple(sum(row[place] for row in counts) for place in range(len(layout.DROPPED)))
+
+    def communicators(self, descriptor: int, since_ns: int = 0) -> list[Communicator]:
         """Every communicator that is open, or was closed within the last minute.
 
-        Raises SourceError when the file is cut.
+        The process began at `since_ns` of CLOCK_MONOTONIC. Raises SourceError when the file is cut.
         """
         self._snapshots.begin()
-        seen: list[tuple[int, Records, int]] = []
         for slot in range(layout.COMMUNICATORS):
-            state = int(self._state.fill(descriptor, layout.communicator_offset(slot))[0])
-            record = self._snapshots.take(descriptor, slot) if state in _IN_USE else None
-            if record is None or self._is_over(record):
-                self._snapshots.forget(slot)
-                self._callback_ns.pop(slot, None)
-            else:
-                closed = record["state"][0] == layout.CLOSED
-                seen.append((slot, record, 0 if closed else self._oldest_inflight_ns(descriptor, slot)))
-        # Names are only ever added, so those read last are enough for every row read before.
-        names = header.read_names(descriptor)
-        for slot, record, inflight_ns in seen:
-            found = self._decoded(slot, record, names, inflight_ns)
-            if found is not None:
-                yield found
+            self._look_at(descriptor, slot, since_ns)
+        tenants = [self._tenants[slot] for slot in sorted(self._tenants)]
+        self._budget.keep(tenants)
+        now_ns = self._monotonic_ns()
+        return [tenant.communicator(now_ns) for tenant in tenants]
 
-    def _is_over(self, record: Records) -> bool:
-        closed_ns = int(record["closed_monotonic_ns"][0])
-        return bool(record["state"][0] == layout.CLOSED and self._monotonic_ns() - closed_ns > CLOSED_NS)
-
-    def _decoded(
-        self, slot: int, record: Records, names: tuple[str | None, ...], inflight_ns: int
-    ) -> Communicator | None:
-        generation = int(record["generation"][0])
-        kept_generation, kept_ns = self._callback_ns.get(slot, (generation, 0.0))
-        found = communicator.decode(
-            record,
-            names,
+    def _look_at(self, descriptor: int, slot: int, since_ns: int) -> None:
+        head = self._state.fill(descriptor, layout.communicator_offset(slot))[0]
+        state, generation = int(head["state"]), int(head["generation"])
+        if state == SlotState.CLOSED and slot in self._over and self._over[slot][0] == generation:
+            return
+        self._over.pop(slot, None)
+        look = self._snapshots.take(descriptor, slot) if state in _IN_USE else None
+        if look is None:
+            self._tenants.pop(slot, None)
+            return
+        block = look.block
+        who = identity.identify(block.head[0])
+        if who is None:
+            self.rejected["communicator"] += 1
+            self._tenants.pop(slot, None)
+            return
+        tenant = self._tenants.get(slot)
+        if tenant is None or not tenant.is_of(block.generation, who):
+            tenant = self._tenants[slot] = Tenant(block.generation, who)
+        # Every row of the look is older than the names read from here on, and every launch older than this moment.
+        self._names.begin()
+        now_ns = self._monotonic_ns()
+        tenant.update(
+            look,
+            who,
+            lambda index: self._names.get(descriptor, index),
             self.rejected,
-            inflight_ns=inflight_ns,
-            least_callback_ns=kept_ns if kept_generation == generation else 0.0,
+            since_ns=since_ns,
+            now_ns=now_ns,
         )
-        if found is not None:
-            self._callback_ns[slot] = (generation, found.callback_ns)
-        return found
-
-    def _oldest_inflight_ns(self, descriptor: int, slot: int) -> int:
-        launches = self._in_flight.fill(descriptor, layout.communicator_offset(slot) + layout.IN_FLIGHT_OFFSET)
-        launches = launches[launches != 0]
-        # The clock is read after the launches: an operation launched meanwhile has an age of 0, not a negative one.
-        return max(0, self._monotonic_ns() - int(launches.min())) if launches.size else 0
+        if int(block.head["state"][0]) == layout.CLOSED:
+            closed_ns = int(block.head["closed_monotonic_ns"][0])
+            if not 0 <= now_ns - closed_ns <= CLOSED_NS:
+                self._over[slot] = (block.generation, tenant.dropped)
+                del self._tenants[slot]

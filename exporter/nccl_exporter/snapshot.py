@@ -1,58 +1,49 @@
-"""A consistent copy of one communicator's counters, taken while the process writes them.
+"""A consistent copy of one communicator's block, taken while the process writes it.
 
-Rows (operations and cells) carry a sequence that is odd while they change. The block is copied three times, one after
-the other: a row of the middle copy is whole when the first and the last copy show the same even sequence. Rows that
-changed meanwhile are copied again one by one, a bounded number of times.
+The rows are copied, then the whole block, then the rows again. A row whose commit is the same in the first and the last
+copy is whole in the middle one. When that is so of every row that ends operations, then none ended in between, and what
+the middle copy shows in flight fits its rows; else all is copied again, a bounded number of times.
 """
 
+import struct
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nccl_exporter import layout
-from nccl_exporter.layout import SlotState
-from nccl_exporter.record import Buffer, Records
+from nccl_exporter import layout, record, table
+from nccl_exporter.record import Block
+from nccl_exporter.table import Flags, Table, Words
 
-_BLOCK_ATTEMPTS: Final = 4
+_ATTEMPTS: Final = 8
 _ROW_ATTEMPTS: Final = 32
-# For one file in one scrape: a file whose rows are all odd must not hold up the others.
+# Rows read again for one file in one scrape: a file whose commits never rest must not hold up the others.
 _FILE_ATTEMPTS: Final = 1024
 
-_SEQUENCE: Final = np.dtype("<u4")
+_COMMIT: Final = struct.Struct("<Q")
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
-    """One of the two arrays of rows in the block: its field, its place, and its rows' sequence."""
+class Look:
+    """What one look at a communicator found. It is good until the next look.
 
-    field: str
-    offset: int
-    dtype: "np.dtype[Any]"
+    `open` and `whole` are by table (table.TABLES). `is_still`: no operation ended meanwhile. `words_later` are the
+    operations' plain words, launched and left_out, read after everything else.
+    """
 
-    @property
-    def sequence_at(self) -> int:
-        assert self.dtype.fields is not None  # noqa: S101
-        return int(self.dtype.fields["sequence"][1])
-
-
-_ROWS: Final = (
-    _Rows("operations", layout.OPERATIONS_OFFSET, layout.OPERATION),
-    _Rows("cells", layout.CELLS_OFFSET, layout.CELL),
-)
+    block: Block
+    open: tuple[Flags, ...]
+    whole: tuple[Flags, ...]
+    is_still: bool
+    words_later: Words
+    open_later: Flags
 
 
 class Snapshots:
-    """Takes snapshots of the communicators of one process and remembers the last one of each.
-
-    A row that stays torn keeps its last good values, or is left out (its state is FREE) when there are none.
-    `torn` counts such rows over the whole life of this object.
-    """
+    """Takes looks at the communicators of files; `torn` counts rows that changed each time they were copied."""
 
     def __init__(self) -> None:
-        self._before, self._after = Buffer(layout.COUNTERS), Buffer(layout.COUNTERS)
-        self._last: dict[int, Records] = {}
+        self._first, self._middle, self._last = Block(), Block(), Block()
         self._attempts = 0
         self.torn = 0
 
@@ -60,74 +51,58 @@ class Snapshots:
         """Start a scrape."""
         self._attempts = _FILE_ATTEMPTS
 
-    def forget(self, slot: int) -> None:
-        """The slot holds no communicator now."""
-        self._last.pop(slot, None)
-
-    def take(self, descriptor: int, slot: int) -> Records | None:
-        """Copy communicator `slot`: one record of type COUNTERS, or None when the slot is not in use.
-
-        Raises SourceError when the file is cut.
-        """
-        start = layout.communicator_offset(slot)
-        before, middle, after = self._before, Buffer(layout.COUNTERS), self._after
-        for _ in range(_BLOCK_ATTEMPTS):
-            for copy in (before, middle, after):
-                copy.fill(descriptor, start)
-            if _same_tenant(before.records, after.records):
+    def take(self, descriptor: int, slot: int) -> Look | None:
+        """Look at communicator `slot`; None when it is not in use. Raises SourceError when the file is cut."""
+        first, middle, last = self._first, self._middle, self._last
+        is_same = is_still = False
+        for _ in range(_ATTEMPTS):
+            first.fill_rows(descriptor, slot)
+            middle.fill(descriptor, slot)
+            last.fill_rows(descriptor, slot)
+            is_same = first.generation == last.generation and first.is_in_use and last.is_in_use
+            is_still = is_same and not any(
+                np.any(before.commit != after.commit)
+                for before, after in zip(first.tables[table.ENDINGS], last.tables[table.ENDINGS], strict=True)
+            )
+            if is_still or not self._attempts:
                 break
-        else:
-            self.forget(slot)
+            self._attempts -= 1
+        if not is_same:
             return None
-        last = self._last.get(slot)
-        if last is not None and last["generation"][0] != middle.records["generation"][0]:
-            last = None
-        for rows in _ROWS:
-            first, whole, final = (copy.records[rows.field][0] for copy in (before, middle, after))
-            whole["state"] = first["state"]  # a row that was opened since may not be complete in the middle copy
-            for index in np.flatnonzero(_torn(first, final)).tolist():
-                self._mend(descriptor, start + rows.offset, rows, index, whole, last)
-        self._last[slot] = middle.records
-        return middle.records
+        opened = tuple(rows.state == layout.OPEN for rows in first.tables)
+        whole = []
+        for number, place in enumerate(table.TABLES):
+            same: Flags = first.tables[number].commit == last.tables[number].commit
+            for row in np.flatnonzero(opened[number] & ~same).tolist():
+                same[row] = self._mend(descriptor, slot, place, row)
+            whole.append(same)
+        if not is_still:
+            last.fill_rows(descriptor, slot)  # after every row: what has ended was launched by now
+        operations = last.tables[0]
+        return Look(middle, opened, tuple(whole), is_still, plain_words(last), operations.state == layout.OPEN)
 
-    def _mend(self, descriptor: int, start: int, rows: _Rows, index: int, whole: Records, last: Records | None) -> None:
-        offset = start + index * rows.dtype.itemsize
-        row = self._settled(descriptor, offset, rows)
-        if row is not None:
-            whole[index] = row
-            return
-        self.torn += 1
-        if last is None or last[rows.field][0][index]["state"] != layout.OPEN:
-            whole[index]["state"] = SlotState.FREE
-            return
-        started = int(whole[index]["started"]) if rows.field == "operations" else None
-        whole[index] = last[rows.field][0][index]
-        if started is not None:  # not guarded by the sequence: a whole word by itself
-            whole[index]["started"] = started
-
-    def _settled(self, descriptor: int, offset: int, rows: _Rows) -> np.void | None:
-        before, row, after = Buffer(_SEQUENCE), Buffer(rows.dtype), Buffer(_SEQUENCE)
+    def _mend(self, descriptor: int, slot: int, place: Table, row: int) -> bool:
+        """Copy one row again until it is whole."""
+        within = place.offset + row * place.row.itemsize
+        offset = layout.communicator_offset(slot) + within
+        commit_offset = offset + layout.offset(place.row, "commit")
+        memory = self._middle.part(within, place.row.itemsize)
+        before, after = bytearray(_COMMIT.size), bytearray(_COMMIT.size)
         for _ in range(_ROW_ATTEMPTS):
             if not self._attempts:
-                return None
+                break
             self._attempts -= 1
-            first = int(before.fill(descriptor, offset + rows.sequence_at)[0])
-            row.fill(descriptor, offset)
-            if first % 2 == 0 and int(after.fill(descriptor, offset + rows.sequence_at)[0]) == first:
-                return row.records[0]  # type: ignore[no-any-return]
-        return None
+            record.fill(descriptor, before, commit_offset)
+            record.fill(descriptor, memory, offset)
+            record.fill(descriptor, after, commit_offset)
+            if before == after:
+                return True
+        self.torn += 1
+        return False
 
 
-def _same_tenant(before: Records, after: Records) -> bool:
-    in_use = (layout.OPEN, layout.CLOSED)
-    return bool(
-        before["generation"][0] == after["generation"][0]
-        and int(before["state"][0]) in in_use
-        and int(after["state"][0]) in in_use
-    )
-
-
-def _torn(first: Records, final: Records) -> NDArray[np.bool_]:
-    changed = (first["sequence"] != final["sequence"]) | (first["sequence"] % 2 == 1)
-    torn: NDArray[np.bool_] = (first["state"] == layout.OPEN) & changed
-    return torn
+def plain_words(block: Block) -> Words:
+    """How many were launched, and left_out, of each operation, in this order."""
+    records = block.tables[0].records
+    words: Words = np.column_stack([records["launched"], records["left_out"][:, : len(layout.OUTCOMES)]])
+    return words

@@ -1,111 +1,173 @@
 // SPDX-License-Identifier: Apache-2.0
-// nccl-sentinel-bench [--json]: nanoseconds that the plugin's callbacks take, one thread and two.
+// nccl-sentinel-bench-plugin --plugin SO --script FILE [--segment NAME] [--interface N] [--callbacks N]
+//                            [--overhead-ticks T]
 //
-// Writes its file where NCCL_SENTINEL_DIR says, as a job would.
-#include <atomic>
+// Times each callback of one recorded rank, played from one thread as fast as it goes: with warm caches. On stdout is
+// one JSON object with a histogram of ticks for each kind of callback, timing included, and one of what an operation's
+// launch takes on the application's thread, without --overhead-ticks for each of its callbacks. tests/bench/plugin.py
+// makes a table of it.
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdio>
-#include <cstring>
-#include <thread>
-#include <vector>
+#include <map>
 
-#include "clock.h"
-#include "nccl_sentinel/abi_v5.h"
+#include "failure.h"
+#include "histogram.h"
+#include "launch_batches.h"
+#include "nccl_sentinel/abi.h"
+#include "options.h"
+#include "plugin_table.h"
+#include "solo_player.h"
+#include "tick_clock.h"
 
 namespace {
 
-using nccl_sentinel::monotonic_ns;
-using nccl_sentinel::abi::StateArguments;
-using nccl_sentinel::abi::v5::Descriptor;
+using namespace nccl_sentinel;
+using namespace nccl_sentinel::bench;
 
-constexpr std::uint64_t kOperations = 200'000;
-constexpr std::uint64_t kBatch = 100;
-constexpr std::uint8_t kChannels = 8;
+Callbacks plugin;
+std::uint64_t ticks = 0;  // that the last callback took
 
-void* launch(void* context) {
-  Descriptor descriptor{};
-  descriptor.type = nccl_sentinel::abi::kColl;
-  descriptor.coll.func = "AllReduce";
-  descriptor.coll.count = 1 << 20;
-  descriptor.coll.datatype = "ncclBfloat16";
-  descriptor.coll.nChannels = kChannels;
-  descriptor.coll.algo = "RING";
-  descriptor.coll.proto = "SIMPLE";
-  void* operation = nullptr;
-  ncclProfiler_v5.startEvent(context, &operation, &descriptor);
-  ncclProfiler_v5.stopEvent(operation);
-  return operation;
+int time_start(void* context, void** handle, void* descriptor) {
+  const std::uint64_t began = ticks_before();
+  const int result = plugin.start(context, handle, descriptor);
+  ticks = ticks_after() - began;
+  return result;
 }
 
-void report_channels(void* context, void* operation) {
-  for (std::uint8_t i = 0; i < kChannels; ++i) {
-    Descriptor descriptor{};
-    descriptor.type = nccl_sentinel::abi::kKernelCh;
-    descriptor.parentObj = operation;
-    descriptor.kernelCh.channelId = i;
-    descriptor.kernelCh.pTimer = 1'000'000;
-    void* channel = nullptr;
-    ncclProfiler_v5.startEvent(context, &channel, &descriptor);
-    StateArguments stop{1'040'000};
-    ncclProfiler_v5.recordEventState(channel, nccl_sentinel::abi::kKernelChStop, &stop);
-    ncclProfiler_v5.stopEvent(channel);
+int time_stop(void* handle) {
+  const std::uint64_t began = ticks_before();
+  const int result = plugin.stop(handle);
+  ticks = ticks_after() - began;
+  return result;
+}
+
+int time_state(void* handle, int state, void* arguments) {
+  const std::uint64_t began = ticks_before();
+  const int result = plugin.state(handle, state, arguments);
+  ticks = ticks_after() - began;
+  return result;
+}
+
+constexpr std::array<const char*, 12> kTypes = {"Group",     "Coll",      "P2p",      "ProxyOp",
+                                                "ProxyStep", "ProxyCtrl", "KernelCh", "NetPlugin",
+                                                "GroupApi",  "CollApi",   "P2pApi",   "KernelLaunch"};
+constexpr std::array<const char*, 3> kKinds = {"start", "stop", "state"};
+
+class Bench {
+ public:
+  Bench(SoloPlayer& player, double overhead_ticks) : player_(player), overhead_(overhead_ticks), batches_(player) {
+    ticks_.resize(player.events().size());
+    launches_.resize(batches_.size());
   }
-}
 
-struct Cost {
-  double launch_ns;   // Coll start and stop, what the training thread pays for an operation
-  double channel_ns;  // start, stop time and stop of one channel, paid by NCCL's proxy thread
+  // Returns how many callbacks were made.
+  std::uint64_t play() {
+    player_.begin();
+    for (std::size_t place = 0; place < ticks_.size(); ++place) {
+      ticks = 0;
+      player_.play(*player_.events()[place]);
+      ticks_[place] = ticks;
+    }
+    return count();
+  }
+
+  void write() const {
+    const char* separator = "";
+    for (const auto& [name, histogram] : histograms_) {
+      std::printf("%s\"%s\":", separator, name.c_str());
+      histogram.write(stdout);
+      separator = ",";
+    }
+  }
+
+ private:
+  // Operations that were launched together.
+  struct Launch {
+    double ticks = 0;  // without what timing costs
+    std::uint32_t operations = 0;
+    std::uint32_t skipped = 0;
+  };
+
+  static bool is_launch(const script::Event& event) {
+    return event.kind == script::Kind::kStart &&
+           (event.type == script::Type::kColl || event.type == script::Type::kP2p);
+  }
+
+  // Sampling leaves out an operation by not asking for its kernel, or by not wanting to hear more of it.
+  bool is_skipped(const script::Event& event) const {
+    const player::Slot& slot = player_.slot(event.slot);
+    return (slot.mask & static_cast<int>(abi::kKernelCh)) == 0 || slot.handle == nullptr;
+  }
+
+  std::uint64_t count() {
+    std::fill(launches_.begin(), launches_.end(), Launch{});
+    for (std::size_t place = 0; place < ticks_.size(); ++place) {
+      const std::uint32_t batch = batches_.batch(place);
+      if (ticks_[place] == 0 || batch == LaunchBatches::kNone) continue;
+      launches_[batch].ticks += static_cast<double>(ticks_[place]) - overhead_;
+      if (!is_launch(*player_.events()[place])) continue;
+      ++launches_[batch].operations;
+      launches_[batch].skipped += is_skipped(*player_.events()[place]) ? 1 : 0;
+    }
+    for (const Launch& launch : launches_) {
+      if (launch.operations == 0 || (launch.skipped != 0 && launch.skipped != launch.operations)) continue;
+      histograms_[launch.skipped != 0 ? "launch, skipped" : "launch"].add(
+          static_cast<std::uint64_t>(std::llround(std::max(0.0, launch.ticks / launch.operations))));
+    }
+    std::uint64_t callbacks = 0;
+    for (std::size_t place = 0; place < ticks_.size(); ++place) {
+      if (ticks_[place] == 0) continue;
+      ++callbacks;
+      const script::Event& event = *player_.events()[place];
+      const std::uint32_t batch = batches_.batch(place);
+      const bool skipped = batch != LaunchBatches::kNone && launches_[batch].operations != 0 &&
+                           launches_[batch].skipped == launches_[batch].operations;
+      const std::string name = std::string(kTypes[static_cast<std::size_t>(event.type)]) + " " +
+                               kKinds[static_cast<std::size_t>(event.kind)];
+      histograms_[skipped ? name + ", skipped" : name].add(ticks_[place]);
+    }
+    return callbacks;
+  }
+
+  SoloPlayer& player_;
+  const double overhead_;
+  const LaunchBatches batches_;
+  std::vector<std::uint64_t> ticks_;  // of each event's callback; 0: none was made
+  std::vector<Launch> launches_;
+  std::map<std::string, Histogram> histograms_;
 };
 
-Cost measure(void* context) {
-  std::vector<void*> operations(kBatch);
-  std::uint64_t launching = 0;
-  std::uint64_t reporting = 0;
-  for (std::uint64_t done = 0; done < kOperations; done += kBatch) {
-    const std::uint64_t began = monotonic_ns();
-    for (void*& operation : operations) operation = launch(context);
-    const std::uint64_t launched = monotonic_ns();
-    for (void* operation : operations) report_channels(context, operation);
-    launching += launched - began;
-    reporting += monotonic_ns() - launched;
-  }
-  return {static_cast<double>(launching) / static_cast<double>(kOperations),
-          static_cast<double>(reporting) / static_cast<double>(kOperations * kChannels)};
-}
-
-// The same where another communicator's threads are at it too.
-Cost measure_beside(void* context, void* other) {
-  std::atomic<bool> done{false};
-  std::thread beside([&] {
-    while (!done) report_channels(other, launch(other));
-  });
-  const Cost cost = measure(context);
-  done = true;
-  beside.join();
-  return cost;
+void run(const Options& options) {
+  const player::ScriptFile script(options.script);
+  const PluginTable table(options.plugin, options.interface, script, {time_start, time_stop, time_state}, plugin);
+  SoloPlayer player(script, options.segment, table.profiler());
+  Bench bench(player, options.overhead_ticks);
+  player.open();
+  const TickClock clock;
+  std::uint64_t callbacks = 0;
+  do {
+    const std::uint64_t made = bench.play();
+    if (made == 0)
+      throw player::Failure(player::kExitRun, "cannot time a plugin", options.plugin, "it asked for nothing");
+    callbacks += made;
+  } while (callbacks < options.callbacks);
+  std::printf("{\"interface\":%d,\"callbacks\":%llu,\"ns_per_tick\":%.9f,\"ticks\":{", table.interface(),
+              static_cast<unsigned long long>(callbacks), clock.ns_per_tick());
+  bench.write();
+  std::puts("}}");
+  player.close();
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-  const bool as_json = count == 2 && std::strcmp(arguments[1], "--json") == 0;
-  void* context = nullptr;
-  void* other = nullptr;
-  int mask = 0;
-  ncclProfiler_v5.init(&context, 1, &mask, "bench", 1, 8, 0, nullptr);
-  ncclProfiler_v5.init(&other, 2, &mask, "other", 1, 8, 0, nullptr);
-  if (mask == 0) {
-    std::fprintf(stderr, "nccl-sentinel-bench: the plugin does not observe; is NCCL_SENTINEL_DIR writable?\n");
-    return 1;
+  try {
+    run(read_options(count, arguments));
+  } catch (const player::Failure& failure) {
+    std::fprintf(stderr, "nccl-sentinel-bench-plugin: %s\n", failure.what());
+    return failure.exit_status();
   }
-  const Cost alone = measure(context);
-  const Cost beside = measure_beside(context, other);
-  const char* format =
-      as_json ? "{\"launch_ns\": %.1f, \"channel_ns\": %.1f, \"launch_beside_ns\": %.1f, \"channel_beside_ns\": %.1f}\n"
-              : "one operation's launch      %7.1f ns (Coll start and stop)\n"
-                "one channel of a kernel     %7.1f ns (start, stop time, stop)\n"
-                "the same, two communicators %7.1f ns and %.1f ns\n";
-  std::printf(format, alone.launch_ns, alone.channel_ns, beside.launch_ns, beside.channel_ns);
-  ncclProfiler_v5.finalize(other);
-  ncclProfiler_v5.finalize(context);
   return 0;
 }

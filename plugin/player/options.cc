@@ -20,7 +20,7 @@ Plays one rank's recorded callbacks through an NCCL profiler plugin, over and ov
                      (without it, when the line `start NS` comes on stdin)
   --pace F           how much faster than recorded (0.01 to 100, default 1); durations stay
   --resolution TIME  grid on which callbacks are made (10us to 1s, default 1ms)
-  --interface N      4 or 5; default the newest that the plugin has
+  --interface N      1 to 7; default the newest that the plugin has
   --help
 
 On stdin, one a line: `switch NAME NS` and `stop NS`, done at the first iteration boundary
@@ -91,7 +91,7 @@ Options read_options(int argc, char** argv) {
     } else if (option == "--resolution") {
       options.resolution_ns = read_resolution_ns(option, value);
     } else {
-      if (value != "4" && value != "5") refuse(option, value, "4 or 5");
+      if (value.size() != 1 || value[0] < '1' || value[0] > '7') refuse(option, value, "a number from 1 to 7");
       options.interface = value[0] - '0';
     }
   }

@@ -90,8 +90,7 @@ void Player::run(std::size_t thread) {
 
 void Player::open(const script::Communicator& communicator) {
   if (error_ != nullptr) return;
-  const char* name = communicator.name == script::kNone ? nullptr : script_.text(communicator.name);
-  const int result = stage_.profiler.init(&stage_.contexts[communicator.index], &stage_.mask, communicator, name);
+  const int result = stage_.profiler.init(&stage_.contexts[communicator.index], &stage_.mask, communicator);
   if (result == 0) {
     open_[static_cast<std::size_t>(&communicator - script_.communicators.begin())] = 1;
     return;

@@ -13,18 +13,19 @@ PluginLibrary::PluginLibrary(const std::string& path, int interface, const Scrip
     throw Failure(kExitUsage, "cannot load a profiler plugin", path, dlerror(),
                   "--plugin takes the path of a shared library, as NCCL_PROFILER_PLUGIN does");
   }
-  if (const void* table = interface != 4 ? dlsym(library_, "ncclProfiler_v5") : nullptr; table != nullptr) {
-    profiler_ = make_profiler_v5(table, script);
-  } else if (table = interface != 5 ? dlsym(library_, "ncclProfiler_v4") : nullptr; table != nullptr) {
-    profiler_ = make_profiler_v4(table, script);
-  } else {
-    dlclose(library_);
-    const std::string symbols =
-        interface == 0 ? "ncclProfiler_v5 nor ncclProfiler_v4" : "ncclProfiler_v" + std::to_string(interface);
-    throw Failure(kExitUsage, "cannot use a profiler plugin", path,
-                  std::string("it exports ") + (interface == 0 ? "neither " : "no ") + symbols,
-                  "The player speaks versions 4 and 5 of NCCL's profiler interface");
+  const int newest = interface != 0 ? interface : kNewestInterface;
+  const int oldest = interface != 0 ? interface : kOldestInterface;
+  for (int version = newest; version >= oldest; --version) {
+    const void* table = dlsym(library_, ("ncclProfiler_v" + std::to_string(version)).c_str());
+    if (table == nullptr) continue;
+    profiler_ = make_profiler(version, table, script);
+    return;
   }
+  dlclose(library_);
+  const std::string symbols = "ncclProfiler_v" + std::to_string(newest);
+  throw Failure(kExitUsage, "cannot use a profiler plugin", path,
+                "it exports no " + symbols + (interface == 0 ? " and no older table" : ""),
+                "The player speaks versions 1 to 7 of NCCL's profiler interface");
 }
 
 PluginLibrary::~PluginLibrary() {

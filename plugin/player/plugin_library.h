@@ -11,7 +11,7 @@ namespace nccl_sentinel::player {
 
 class PluginLibrary {
  public:
-  // `interface` 0 takes the newest that the plugin has, 4 or 5 that one only.
+  // `interface` 0 takes the newest that the plugin has, another number that one only.
   // Failure (usage) when the library cannot be loaded or exports no table that the player knows.
   PluginLibrary(const std::string& path, int interface, const ScriptFile& script);
   ~PluginLibrary();

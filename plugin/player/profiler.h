@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A profiler plugin as the player calls it: one shim per interface version over one kind of event.
+// A profiler plugin as the player calls it, whatever the version of the interface.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +26,18 @@ class Profiler {
   virtual bool knows(script::Type type) const = 0;
   // The plugin's own results are handed through: 0 is success, and what else a callback but `init` answers NCCL
   // ignores.
-  virtual int init(void** context, int* mask, const script::Communicator& communicator, const char* name) const = 0;
+  virtual int init(void** context, int* mask, const script::Communicator& communicator) const = 0;
   virtual void start(void* context, void** handle, const Start& start) const = 0;
   virtual void stop(void* handle) const = 0;
+  // States that the interface does not have are left out.
   virtual void state(void* handle, const script::Event& event, std::uint64_t value) const = 0;
   virtual void finalize(void* context) const = 0;
 };
 
-// `table` is what the plugin exports as ncclProfiler_v4 or ncclProfiler_v5; both outlive the profiler.
-std::unique_ptr<Profiler> make_profiler_v4(const void* table, const ScriptFile& script);
-std::unique_ptr<Profiler> make_profiler_v5(const void* table, const ScriptFile& script);
+inline constexpr int kOldestInterface = 1;
+inline constexpr int kNewestInterface = 7;
+
+// `table` is what the plugin exports as ncclProfiler_vN for interface N; both outlive the profiler.
+std::unique_ptr<Profiler> make_profiler(int interface, const void* table, const ScriptFile& script);
 
 }  // namespace nccl_sentinel::player

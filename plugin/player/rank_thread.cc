@@ -121,8 +121,6 @@ bool RankThread::start(const Event& event, Iteration& iteration) const {
     const std::uint64_t sequence = coll ? iteration.sequences[static_cast<std::size_t>(event.extra)] + event.order : 0;
     stage_.profiler.start(stage_.contexts[event.communicator], &own.handle,
                           {event, parent, group, sequence, shifted(event.value, iteration)});
-    // The capture of a graph bakes the mask as the plugin leaves it when it is told of the capture.
-    if (event.type > Type::kNetPlugin) mask = live_mask();
   }
   own.mask = mask;
   own.state.store(emit ? SlotState::kEmitted : SlotState::kSuppressed);
@@ -135,15 +133,22 @@ bool RankThread::decide(const Event& event, Iteration& iteration, int* mask, boo
   if (event.operation == kNone) {
     *mask = live_mask();
     *emit = event.need == 0 ? *mask != 0 : (*mask & event.need) == event.need;
+    const bool is_call = event.type == Type::kCollApi || event.type == Type::kP2pApi;
+    if (is_call && event.parent != kNone) {
+      const Slot& group = slot(iteration, event.parent);
+      if (!await(group)) return false;
+      *mask = group.mask;
+    }
   } else if (!is_operation(event)) {
     const Slot& operation = slot(iteration, event.operation);
     if (!await(operation)) return false;
     *mask = operation.mask;
     *emit = lets(operation, event);
   } else {
-    // Read at the capture for a graph's operations, else at the start of the group around them.
-    const bool replayed = event.parent != kNone && (event.parent & script::kPermanent) != 0;
-    const std::uint32_t place = replayed ? event.parent : event.group;
+    // Read as the group of calls began that it came from, in the capture of its graph as well; before there were calls
+    // to tell of, at the start of the group around it.
+    const bool has_call = event.parent != kNone && stage_.profiler.knows(Type::kCollApi);
+    const std::uint32_t place = has_call ? event.parent : event.group;
     *mask = live_mask();
     if (place != kNone) {
       const Slot& source = slot(iteration, place);

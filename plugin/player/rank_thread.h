@@ -34,6 +34,8 @@ class RankThread {
   void play_capture();
   // From the first iteration until the timeline stops or the gate ends the run.
   void play(const std::shared_ptr<Iteration>& first);
+  // One event now, whatever its time. False when the run has ended meanwhile.
+  bool play_event(const script::Event& event, Iteration& iteration) const;
 
  private:
   struct Cursor {
@@ -47,7 +49,6 @@ class RankThread {
   std::int64_t release(std::int64_t time_ns) const;
   void skip(Cursor& cursor) const;
   // All return false when the run has ended meanwhile.
-  bool play_event(const script::Event& event, Iteration& iteration) const;
   bool start(const script::Event& event, Iteration& iteration) const;
   bool decide(const script::Event& event, Iteration& iteration, int* mask, bool* emit) const;
   bool await(const Slot& slot) const;

@@ -2,33 +2,38 @@
 // What the plugin's own callbacks cost, measured on a sample of them.
 #pragma once
 
+#include <algorithm>
+
 #include "clock.h"
+#include "lock.h"
 #include "nccl_sentinel/layout.h"
-#include "sequence.h"
 
 namespace nccl_sentinel {
 
-// Counts one callback of a communicator, and times one in 64.
+// One callback in 64 is timed. Callbacks come in patterns: with two channels eight make an operation, and every 64th
+// would be the same one of the eight for ever. Steps of the golden ratio meet all of them alike (Weyl's sequence).
+inline bool is_timed(std::uint64_t number) noexcept { return (number * 0x9E37'79B9'7F4A'7C15U) >> 58 == 0; }
+
+// Times its own lifetime where it is asked to.
 class CallbackCost {
  public:
-  explicit CallbackCost(layout::Communicator& block) noexcept : block_(block) {
-    if (is_timed(count(block.callbacks))) began_ns_ = monotonic_ns();
-  }
+  // A thread that lost its processor in a callback paid the scheduler, not us: no callback counts for longer.
+  static constexpr std::uint64_t kLongestNs = 20'000;
+
+  CallbackCost(layout::Communicator& block, bool timed) noexcept
+      : block_(block), began_(timed ? tick_clock.now() : 0) {}
   ~CallbackCost() {
-    if (began_ns_ == 0) return;
-    count(block_.callback_ns, monotonic_ns() - began_ns_);
-    count(block_.callbacks_timed);
+    if (__builtin_expect(began_ != 0, 0)) {
+      count(block_.callback_ns, std::min(tick_clock.to_ns(tick_clock.now() - began_), kLongestNs));
+      count(block_.callbacks_timed);
+    }
   }
   CallbackCost(const CallbackCost&) = delete;
   CallbackCost& operator=(const CallbackCost&) = delete;
 
  private:
-  // Callbacks come in patterns: with two channels eight make an operation, and every 64th would be the same one of the
-  // eight for ever. Steps of the golden ratio meet all of them alike (Weyl's sequence).
-  static bool is_timed(std::uint64_t number) noexcept { return (number * 0x9E37'79B9'7F4A'7C15U) >> 58 == 0; }
-
   layout::Communicator& block_;
-  std::uint64_t began_ns_ = 0;
+  std::uint64_t began_;
 };
 
 }  // namespace nccl_sentinel

@@ -1,208 +1,162 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "communicator.h"
 
-#include <initializer_list>
+#include <cstdlib>
+#include <limits>
+#include <utility>
 
 #include "clock.h"
-#include "datatype.h"
-#include "sequence.h"
+#include "device.h"
+#include "environment.h"
 #include "text_field.h"
 
 namespace nccl_sentinel {
 namespace {
 
-using layout::Dropped;
-using layout::Refused;
+using layout::Outcome;
 using layout::SlotState;
-
-// A communicator runs its operations in order, and NCCL keeps the last 64 timestamps of a channel. An operation that is
-// still open when one launched this much later has ended will never hear of its end.
-constexpr std::uint64_t kOutlived = 256;
-// How many of those one callback closes at most.
-constexpr int kClosedAtOnce = 4;
 
 constexpr std::uint32_t number_of(SlotState state) noexcept { return static_cast<std::uint32_t>(state); }
 
 }  // namespace
 
-void* Communicator::context() const noexcept {
-  Handle handle;
-  handle.slot = slot_;
-  handle.generation = generation_;
-  return encode(HandleKind::kContext, handle);
-}
-
-void Communicator::open(layout::File& file, std::uint32_t slot, const CommunicatorStart& start) noexcept {
-  file_ = &file;
+void Communicator::open(Shared& shared, std::uint32_t slot, const CommunicatorStart& start,
+                        ActivationMask* mask) noexcept {
+  shared_ = &shared;
+  mask_ = mask;
   slot_ = slot;
+  block_ = &shared.file->communicators[slot];
   ++generation_;
   layout::Communicator& mapped = block();
   mapped.state.store(number_of(SlotState::kClaimed), std::memory_order_seq_cst);
   mapped.generation.store(generation_, std::memory_order_seq_cst);
   clear_block();
-  mapped.id = start.id;
-  mapped.rank = start.rank;
-  mapped.nranks = start.ranks;
-  mapped.nnodes = start.nodes;
+  const Device device = current_device();
+  mapped.gpu =
+      physical_gpu(device.ordinal >= 0 ? device.ordinal : shared.local_rank, std::getenv("CUDA_VISIBLE_DEVICES"));
+  write_text(mapped.gpu_uuid, device.uuid);
   mapped.opened_unix_ns = static_cast<std::int64_t>(read_clock_ns(CLOCK_REALTIME));
-  write_text(mapped.name, start.name);
-  table_.attach(mapped);
+  counters_.attach(mapped);
+  for (Stream& stream : streams_) stream.clear();
+  for (Stream& stream : peer_streams_) stream.clear();
+  peer_keys_.clear();
+  for (auto& number : numbers_) number.store(0, std::memory_order_relaxed);
+  has_calls_.store(false, std::memory_order_relaxed);
+  is_alone_ = start.identity.ranks == 1;
+  captured_calls_.store(0, std::memory_order_relaxed);
+  asked_timing_.store(-1, std::memory_order_relaxed);
+  calls_.store(0, std::memory_order_relaxed);
+  groups_.store(0, std::memory_order_relaxed);
+  left_behind_.store(0, std::memory_order_relaxed);
   next_.store(0, std::memory_order_relaxed);
   oldest_.store(0, std::memory_order_relaxed);
+  next_network_.store(0, std::memory_order_relaxed);
+  // Each page of the rings is touched now: a page fault takes as long as a hundred callbacks.
+  for (Operation& operation : ring_) operation.callbacks = 0;
+  for (NetworkOperation& network : networks_) network.callbacks = 0;
+  first_wish_ = 0;
+  if (mask != nullptr && shared.sampling.burst != 0 && !is_alone_) {
+    // Whatever comes first is timed, if it comes soon; where everything is timed, whatever comes, until the governor
+    // ends that.
+    constexpr std::uint64_t kFirstGroups = 64;
+    const bool is_all = shared.sampling.burst == shared.sampling.period && shared.governor.level() == 0;
+    first_wish_ = mask->want(mask->group() + 1,
+                             is_all ? std::numeric_limits<std::uint64_t>::max() - 1 : mask->group() + kFirstGroups);
+  }
+  identified_.store(0, std::memory_order_relaxed);
+  // Interfaces 1 to 3 tell with the first operation; until then nobody can say who this is.
+  if (start.identity.ranks > 0) identify(start.identity);
+  Handle handle;
+  handle.slot = slot;
+  handle.generation = generation_;
+  context_.store(encode(HandleKind::kContext, handle), std::memory_order_release);
+}
+
+void Communicator::identify(const Identity& identity) noexcept {
+  std::uint32_t nobody = 0;
+  if (identified_.load(std::memory_order_relaxed) != 0 || !identified_.compare_exchange_strong(nobody, 1)) return;
+  layout::Communicator& mapped = block();
+  mapped.id = identity.id;
+  mapped.rank = identity.rank;
+  mapped.nranks = identity.ranks;
+  mapped.nnodes = identity.nodes;
+  write_text(mapped.name, identity.name);
   mapped.state.store(number_of(SlotState::kOpen), std::memory_order_release);
-  is_open_.store(true, std::memory_order_release);
+  identified_.store(2, std::memory_order_release);
 }
 
 void Communicator::close() noexcept {
-  is_open_.store(false, std::memory_order_release);
-  for (Operation& operation : ring_) {
-    if (operation.hold_any()) refuse(operation, Refused::kIncomplete);
+  context_.store(nullptr, std::memory_order_seq_cst);
+  if (mask_ != nullptr) {
+    mask_->drop(first_wish_);
+    for (Stream& stream : streams_) stream.close(*mask_);
+    for (Stream& stream : peer_streams_) stream.close(*mask_);
   }
+  count(block().callbacks, calls_.load(std::memory_order_relaxed) % kCallsCounted);
+  close_all(next_.load(std::memory_order_acquire));
+  close_network();
   closed_ns_ = monotonic_ns();
   block().closed_monotonic_ns.store(closed_ns_, std::memory_order_relaxed);
-  block().state.store(number_of(SlotState::kClosed), std::memory_order_release);
+  const bool was_known = block().state.load(std::memory_order_relaxed) == number_of(SlotState::kOpen);
+  block().state.store(number_of(was_known ? SlotState::kClosed : SlotState::kFree), std::memory_order_release);
 }
 
-void* Communicator::start_collective(const CollectiveStart& start) noexcept {
-  const std::uint64_t bytes = message_bytes(start.count, start.datatype);
-  const Counted counted = count_start(start, bytes);
-  if (counted.is_dropped) return nullptr;
-  if (start.channels == 0 || start.channels > kMaxChannels) {
-    // Nothing will tell its end; left open it would read as a communicator that hangs.
-    count(block().refused[static_cast<std::size_t>(Refused::kIncomplete)]);
-    return nullptr;
-  }
-
-  const std::uint64_t number = next_.fetch_add(1, std::memory_order_relaxed);
-  Handle handle;
-  handle.slot = slot_;
-  handle.place = static_cast<std::uint32_t>(number % layout::kInFlight);
-  Operation& operation = ring_[handle.place];
-  const Operation::Taken taken = operation.take();
-  if (taken == Operation::Taken::kNo) {
-    drop(Dropped::kContention);
-    return nullptr;
-  }
-  if (taken == Operation::Taken::kLeftBehind) count(block().refused[static_cast<std::size_t>(Refused::kIncomplete)]);
-  handle.generation = operation.renew();
-  operation.number = number;
-  operation.bytes = bytes;
-  operation.counters = counted.counters;
-  operation.cell = counted.cell;
-  operation.times.reset(start.channels);
-  block().in_flight[handle.place].store(monotonic_ns(), std::memory_order_relaxed);
-  operation.open();
-  return encode(HandleKind::kOperation, handle);
-}
-
-void* Communicator::start_channel(const Handle& operation, const ChannelStart& start) noexcept {
-  Operation& held = ring_[operation.place];
-  if (start.channel >= kMaxChannels || !held.hold(operation.generation)) return nullptr;
-  held.times.start(start.channel, start.timer_ns);
-  held.open();
-  Handle channel = operation;
-  channel.channel = start.channel;
-  return encode(HandleKind::kChannel, channel);
-}
-
-void Communicator::stop_channel_time(const Handle& channel, std::uint64_t timer_ns) noexcept {
-  Operation& held = ring_[channel.place];
-  if (!held.hold(channel.generation)) return;
-  held.times.stop_time(channel.channel, timer_ns);
-  held.open();
-}
-
-void Communicator::stop_channel(const Handle& channel) noexcept {
-  Operation& held = ring_[channel.place];
-  if (!held.hold(channel.generation)) return;
-  held.times.stop(channel.channel);
-  if (held.times.complete()) {
-    finish(held);
-  } else {
-    held.open();
-  }
-}
-
-Communicator::Counted Communicator::count_start(const CollectiveStart& start, std::uint64_t bytes) noexcept {
-  const NameLookup operation = NameTable::intern(file_->names, guesses_, start.operation);
-  const std::optional<std::uint8_t> counters = table_.counters(operation.index);
-  const std::uint8_t counted_in = counters ? *counters : table_.unknown_counters();
-  count(block().operations[counted_in].started);
-  const Counted dropped{counted_in, 0, true};
-  if (operation.dropped || !counters) {
-    drop(operation.dropped.value_or(Dropped::kOperation));
-    return dropped;
-  }
-  const NameLookup algorithm = NameTable::intern(file_->names, guesses_, start.algorithm);
-  const NameLookup protocol = NameTable::intern(file_->names, guesses_, start.protocol);
-  if (algorithm.dropped || protocol.dropped) {
-    drop(algorithm.dropped ? *algorithm.dropped : *protocol.dropped);
-    return dropped;
-  }
-  const auto cell = table_.cell({operation.index, algorithm.index, protocol.index, size_class(bytes)});
-  if (!cell) {
-    drop(Dropped::kCell);
-    return dropped;
-  }
-  return {counted_in, *cell, false};
-}
-
-void Communicator::finish(Operation& operation) noexcept {
-  const std::uint64_t number = operation.number;
-  if (const auto refused = operation.times.refusal()) {
-    refuse(operation, *refused);
-  } else {
-    if (!table_.measure(operation.cell, operation.counters, operation.times.duration_ns(), operation.bytes)) {
-      drop(Dropped::kContention);
-    }
-    block().in_flight[number % layout::kInFlight].store(0, std::memory_order_relaxed);
-    operation.leave();
-  }
-  close_outlived(number);
-}
-
-void Communicator::refuse(Operation& operation, Refused reason) noexcept {
-  count(block().refused[static_cast<std::size_t>(reason)]);
-  block().in_flight[operation.number % layout::kInFlight].store(0, std::memory_order_relaxed);
-  operation.leave();
-}
-
-void Communicator::close_outlived(std::uint64_t number) noexcept {
-  for (int i = 0; i < kClosedAtOnce; ++i) {
-    std::uint64_t oldest = oldest_.load(std::memory_order_relaxed);
-    if (oldest + kOutlived > number) return;
-    if (!oldest_.compare_exchange_strong(oldest, oldest + 1, std::memory_order_relaxed)) return;
-    Operation& operation = ring_[oldest % layout::kInFlight];
-    if (!operation.hold_any()) continue;
-    if (operation.number == oldest) {
-      refuse(operation, Refused::kIncomplete);
-    } else {
-      operation.open();
+Communicator::Row Communicator::find_row(const char* operation, layout::OperationKind kind) noexcept {
+  layout::Name(&names)[layout::kNames] = shared_->file->names;
+  std::atomic<std::uint8_t>* guess = operation == nullptr ? nullptr : &row_guesses_.at(operation);
+  if (guess != nullptr) {
+    const std::uint8_t place = guess->load(std::memory_order_relaxed);
+    const layout::Operation& row = block().operations[place];
+    if (row.state.load(std::memory_order_acquire) == number_of(SlotState::kOpen) && row.kind == kind &&
+        place != Counters::kUnknownRow && NameTable::reads(names[row.name], operation)) {
+      return {place, Outcome::kCount};
     }
   }
+  const NameLookup name = NameTable::intern(names, guesses_, operation);
+  if (name.dropped) return {Counters::kUnknownRow, *name.dropped};
+  const std::optional<std::uint8_t> place = counters_.operation(name.index, kind);
+  if (!place) return {Counters::kUnknownRow, Outcome::kDroppedOperation};
+  if (guess != nullptr) guess->store(*place, std::memory_order_relaxed);
+  return {*place, Outcome::kCount};
 }
 
-void Communicator::drop(Dropped reason) noexcept { count(file_->header.dropped[static_cast<std::size_t>(reason)]); }
+Stream& Communicator::peer_stream(std::uint8_t row, std::int32_t peer) noexcept {
+  // The last one is for all that found no place.
+  constexpr std::size_t kOwn = kPeerStreams - 1;
+  const std::uint64_t key = std::uint64_t{1} << 63 | std::uint64_t{row} << 32 | static_cast<std::uint32_t>(peer);
+  const auto found = peer_keys_.find(key, 0, kOwn);
+  return peer_streams_[found ? found->place : kOwn];
+}
+
+void Communicator::count_untimed(const char* operation, layout::OperationKind kind, const Identity* identity) noexcept {
+  if (identity != nullptr) identify(*identity);
+  const Row row = find_row(operation, kind);
+  leave_out(row.place, row.dropped == Outcome::kCount ? Outcome::kUntimed : row.dropped);
+  count(block().callbacks);
+}
 
 void Communicator::clear_block() noexcept {
   layout::Communicator& mapped = block();
-  const auto zero = [](layout::Word& word) { word.store(0, std::memory_order_relaxed); };
-  for (auto* word : {&mapped.closed_monotonic_ns, &mapped.skipped, &mapped.callbacks, &mapped.callbacks_timed,
-                     &mapped.callback_ns}) {
-    zero(*word);
+  // What did not fit stays counted when the slot gets another communicator.
+  constexpr std::pair<Outcome, layout::Dropped> kKept[] = {{Outcome::kDroppedOperation, layout::Dropped::kOperation},
+                                                           {Outcome::kDroppedCell, layout::Dropped::kCell},
+                                                           {Outcome::kDroppedName, layout::Dropped::kName},
+                                                           {Outcome::kDroppedContention, layout::Dropped::kContention}};
+  constexpr std::size_t kSettledContention = layout::kSettledOutcomes - 1;
+  static_assert(layout::kSettled[kSettledContention] == Outcome::kDroppedContention);
+  for (const layout::Operation& row : mapped.operations) {
+    for (const auto& [outcome, dropped] : kKept) {
+      std::uint64_t lost = row.left_out[static_cast<std::size_t>(outcome)].load(std::memory_order_relaxed);
+      if (outcome == Outcome::kDroppedContention) {
+        const std::uint64_t copy = row.commit.load(std::memory_order_relaxed) >> layout::kCommitShift & 1;
+        lost += row.settled[copy].outcomes[kSettledContention].load(std::memory_order_relaxed);
+      }
+      if (lost != 0) count(shared_->file->header.dropped[static_cast<std::size_t>(dropped)], lost);
+    }
   }
-  for (auto& word : mapped.refused) zero(word);
-  for (auto& counters : mapped.operations) {
-    counters.state.store(number_of(SlotState::kFree), std::memory_order_relaxed);
-    counters.name = kUnknownName;
-    for (auto* word : {&counters.started, &counters.operations, &counters.duration_ns, &counters.bytes}) zero(*word);
-    for (auto& word : counters.buckets) zero(word);
-  }
-  for (auto& cell : mapped.cells) {
-    cell.state.store(number_of(SlotState::kFree), std::memory_order_relaxed);
-    for (auto* word : {&cell.operations, &cell.duration_ns, &cell.log_microseconds}) zero(*word);
-  }
-  for (auto& word : mapped.in_flight) zero(word);
+  // Everything behind the generation is counts, and zero is where they begin; nobody reads a slot that is claimed.
+  auto* words = reinterpret_cast<layout::Word*>(&mapped);
+  for (std::size_t i = 1; i < sizeof mapped / sizeof(layout::Word); ++i) words[i].store(0, std::memory_order_relaxed);
 }
 
 }  // namespace nccl_sentinel

@@ -1,63 +1,153 @@
 // SPDX-License-Identifier: Apache-2.0
-// One communicator: its ring of operations (private) over its block of counters (mapped).
+// One communicator: its rings of operations (private) over its block of counters (mapped).
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
-#include "counter_table.h"
+#include "activation_mask.h"
+#include "counters.h"
 #include "event.h"
+#include "governor.h"
 #include "handle.h"
+#include "key_table.h"
 #include "name_table.h"
 #include "nccl_sentinel/layout.h"
+#include "network.h"
 #include "operation.h"
+#include "sampling.h"
 
 namespace nccl_sentinel {
 
-// started = measured + skipped + refused + dropped + in flight holds whenever no callback is running.
+// started = measured + skipped + refused + dropped + in flight holds whenever no callback is running, and at whatever
+// instant the process is killed.
 class Communicator {
  public:
-  // Opening and closing are rare and serialised by the profiler.
-  void open(layout::File& file, std::uint32_t slot, const CommunicatorStart& start) noexcept;
+  // What the communicators of a process share.
+  struct Shared {
+    layout::File* file;
+    Sampling sampling;
+    Governor governor;
+    std::int32_t pid;
+    std::int32_t local_rank;  // -1: the environment did not say
+  };
+
+  // Opening and closing are rare and serialised by the profiler. `mask` may be null: NCCL then reports everything.
+  void open(Shared& shared, std::uint32_t slot, const CommunicatorStart& start, ActivationMask* mask) noexcept;
   void close() noexcept;
 
-  bool is_open() const noexcept { return is_open_.load(std::memory_order_acquire); }
-  bool is_open_as(const void* context_held) const noexcept { return is_open() && context() == context_held; }
-  bool was_opened() const noexcept { return file_ != nullptr; }
+  bool is_open() const noexcept { return context_.load(std::memory_order_acquire) != nullptr; }
+  bool is_open_as(const void* context) const noexcept { return context_.load(std::memory_order_acquire) == context; }
+  bool was_opened() const noexcept { return shared_ != nullptr; }
   std::uint64_t closed_ns() const noexcept { return closed_ns_; }
-  void* context() const noexcept;
-  layout::Communicator& block() noexcept { return file_->communicators[slot_]; }
+  const void* context() const noexcept { return context_.load(std::memory_order_relaxed); }
+  ActivationMask* mask() const noexcept { return mask_; }
 
   // Callbacks: any thread, at any time. Handles were decoded and name this slot; anything else in them may be wrong.
+  void start_group() noexcept;
+  void start_group_call() noexcept;
+  void* start_call(bool is_captured) noexcept;
+
   void* start_collective(const CollectiveStart& start) noexcept;
+  void* start_p2p(const P2pStart& start) noexcept;
+  void count_untimed(const char* operation, layout::OperationKind kind, const Identity* identity) noexcept;
+
   void* start_channel(const Handle& operation, const ChannelStart& start) noexcept;
   void stop_channel_time(const Handle& channel, std::uint64_t timer_ns) noexcept;
   void stop_channel(const Handle& channel) noexcept;
 
- private:
-  struct Counted {
-    std::uint8_t counters;
-    std::uint8_t cell;
-    bool is_dropped;
-  };
-  Counted count_start(const CollectiveStart& start, std::uint64_t bytes) noexcept;
-  void finish(Operation& operation) noexcept;
-  void refuse(Operation& operation, layout::Refused reason) noexcept;
-  void close_outlived(std::uint64_t number) noexcept;
-  void drop(layout::Dropped reason) noexcept;
-  void clear_block() noexcept;
+  void* start_network(const Handle& operation, const NetworkStart& start) noexcept;
+  void stop_network(const Handle& network) noexcept;
+  void* start_step(const Handle& network, std::uint32_t step) noexcept;
+  void record_step(const Handle& step, int state, const std::uint64_t* bytes) noexcept;
+  void stop_step(const Handle& step) noexcept;
 
-  layout::File* file_;
+  // A callback of which nothing else is counted.
+  void ignore_event() noexcept;
+
+ private:
+  static constexpr std::uint32_t kNetworkOperations = 512;
+  static constexpr std::size_t kPeerStreams = 256;
+  // Callbacks of calls are added up apart and handed on in batches: an addition to a word that other threads add to
+  // costs as much as all the rest of a call.
+  static constexpr std::uint64_t kCallsCounted = 64;
+
+  struct Row {
+    std::uint8_t place;
+    layout::Outcome dropped;  // kCount: it is not
+  };
+  // What a launched operation is.
+  struct Launch {
+    std::uint64_t bytes;
+    std::uint32_t channels;
+    std::uint8_t row;
+    std::uint8_t counted_in;
+    layout::OperationKind kind;
+    bool is_replay;
+  };
+
+  layout::Communicator& block() noexcept { return *block_; }
+  void clear_block() noexcept;
+  void identify(const Identity& identity) noexcept;
+  Row find_row(const char* operation, layout::OperationKind kind) noexcept;
+  Stream& peer_stream(std::uint8_t row, std::int32_t peer) noexcept;
+
+  // Whether NCCL read a mask with timing for the operation of this call, and whether it is a replay.
+  struct Asked {
+    bool timing;
+    bool is_replay;
+  };
+  Asked asked(const void* call) noexcept;
+  void count_calls(std::uint32_t callbacks) noexcept;
+  // Whether an operation of a stream is timed, as the stream or the capture chose.
+  bool choose(Stream& stream, std::uint64_t number, const Asked& asked) noexcept;
+
+  std::uint64_t callbacks_so_far() noexcept { return block().callbacks.load(std::memory_order_relaxed); }
+  void leave_out(std::uint8_t row, layout::Outcome outcome) noexcept {
+    count(block().operations[row].left_out[static_cast<std::size_t>(outcome)]);
+  }
+  bool is_heard(std::uint32_t channels, const Asked& asked, std::uint64_t number) const noexcept;
+  __attribute__((noinline)) void* start_chosen(const CollectiveStart& start, std::uint8_t row,
+                                               const Asked& asked) noexcept;
+  void* launch(const Launch& what) noexcept;
+  Flight flight(const Operation& operation) noexcept;
+  // All three take a held operation. False: its rows were busy, and it is as before, held.
+  bool finish(Operation& operation) noexcept;
+  bool settle(Operation& operation, layout::Outcome outcome) noexcept;
+  bool settle_unheard(Operation& operation) noexcept;
+  void leave(Operation& operation) noexcept;
+  void close_outlived(std::uint64_t number, std::uint64_t group) noexcept;
+  void close_all(std::uint64_t last) noexcept;
+  void close_network() noexcept;
+
+  Shared* shared_;
+  layout::Communicator* block_;
+  ActivationMask* mask_;
+  ActivationMask::Ticket first_wish_;  // for whatever comes first
   std::uint32_t slot_;
   std::uint32_t generation_;
   std::uint64_t closed_ns_;
-  std::atomic<bool> is_open_;
-  CounterTable table_;
+  bool is_alone_;  // one rank: NCCL launches nothing
+  std::atomic<const void*> context_;
+  Counters counters_;
   NameGuesses guesses_;
-  alignas(
-      64) std::atomic<std::uint64_t> next_;  // number of the next operation; its place is the number modulo the ring
+  NameGuesses row_guesses_;  // of the row of an operation's name
+  Stream streams_[layout::kOperations];
+  KeyTable<kPeerStreams> peer_keys_;
+  Stream peer_streams_[kPeerStreams];
+  std::atomic<std::uint64_t> numbers_[layout::kOperations];  // of each row's launched operations
+  std::atomic<std::uint32_t> identified_;                    // 0, 1 while somebody writes, 2
+  std::atomic<bool> has_calls_;                              // NCCL reports the API's calls
+  std::atomic<std::uint32_t> captured_calls_;
+  std::atomic<int> asked_timing_;     // whether NCCL read a mask with timing for what comes next; -1: not known
+  std::atomic<std::uint64_t> calls_;  // callbacks of the API's calls
+  std::atomic<std::uint64_t> groups_;
+  std::atomic<std::uint32_t> left_behind_;         // operations left behind since one has ended
+  alignas(64) std::atomic<std::uint64_t> next_;    // number of the next operation; its place is the number modulo ring
   alignas(64) std::atomic<std::uint64_t> oldest_;  // every operation before this one has ended
+  alignas(64) std::atomic<std::uint64_t> next_network_;
   Operation ring_[layout::kInFlight];
+  NetworkOperation networks_[kNetworkOperations];
 };
 
 }  // namespace nccl_sentinel

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "environment.h"
 
+#include <strings.h>
+
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <initializer_list>
+#include <optional>
+
+#include "nccl_sentinel/abi.h"
 
 namespace nccl_sentinel {
 namespace {
@@ -57,6 +63,102 @@ const char* find_job() noexcept {
   return job == nullptr ? "" : job;
 }
 
+// A whole number from 1 to `most` at the start of text; 0 for anything else.
+std::uint32_t parse_count(const char* text, std::uint32_t most, const char** rest) noexcept {
+  std::uint32_t number = 0;
+  const char* end = text;
+  for (; *end >= '0' && *end <= '9' && number <= most; ++end) {
+    number = number * 10 + static_cast<std::uint32_t>(*end - '0');
+  }
+  *rest = end;
+  return end == text || number > most ? 0 : number;
+}
+
+std::optional<Sampling> parse_sampling(const char* text) noexcept {
+  if (std::strcmp(text, "all") == 0) return Sampling{1, 1};
+  if (std::strcmp(text, "off") == 0) return Sampling{0, 1};
+  const char* rest = nullptr;
+  const std::uint32_t burst = parse_count(text, Sampling::kLongestPeriod, &rest);
+  if (*rest != '/') return std::nullopt;
+  const std::uint32_t period = parse_count(rest + 1, Sampling::kLongestPeriod, &rest);
+  if (*rest != '\0' || burst == 0 || period < burst) return std::nullopt;
+  return Sampling{burst, period};
+}
+
+// Millionths; a percentage or a ratio from 0 to 1.
+std::optional<std::uint32_t> parse_budget_ppm(const char* text) noexcept {
+  if (std::strcmp(text, "off") == 0) return 0;
+  char* rest = nullptr;
+  const double number = std::strtod(text, &rest);
+  const bool is_percentage = std::strcmp(rest, "%") == 0;
+  const double ratio = is_percentage ? number / 100 : number;
+  if (rest == text || (*rest != '\0' && !is_percentage) || !(ratio >= 1e-6 && ratio <= 1)) return std::nullopt;
+  return static_cast<std::uint32_t>(ratio * 1e6 + 0.5);
+}
+
+struct EventName {
+  const char* name;
+  int operations;
+  int timing;
+};
+
+constexpr EventName kEvents[] = {
+    {"coll", static_cast<int>(abi::kColl | abi::kCeColl), 0},
+    {"p2p", static_cast<int>(abi::kP2p), 0},
+    {"kernelch", 0, static_cast<int>(abi::kKernelCh)},
+    {"proxy", 0, static_cast<int>(abi::kProxyOp | abi::kProxyStep)},
+};
+
+// A list of names. The network's events are of use only where an operation's end is known.
+bool parse_events(const char* text, int& operations, int& timing) noexcept {
+  operations = timing = 0;
+  for (const char* rest = text; rest != nullptr;) {
+    const char* comma = std::strchr(rest, ',');
+    const std::size_t length = comma == nullptr ? std::strlen(rest) : static_cast<std::size_t>(comma - rest);
+    bool is_known = false;
+    for (const EventName& event : kEvents) {
+      if (std::strlen(event.name) != length || strncasecmp(event.name, rest, length) != 0) continue;
+      is_known = true;
+      operations |= event.operations;
+      timing |= event.timing;
+    }
+    if (!is_known) return false;
+    rest = comma == nullptr ? nullptr : comma + 1;
+  }
+  const bool has_channels = (timing & static_cast<int>(abi::kKernelCh)) != 0;
+  return operations != 0 && (timing == 0 || has_channels);
+}
+
+void read_sampling(Environment& environment) noexcept {
+  if (const char* text = value_of("NCCL_SENTINEL_SAMPLE")) {
+    if (const auto sampling = parse_sampling(text)) {
+      environment.sampling = *sampling;
+    } else {
+      note_wrong(
+          environment, "NCCL_SENTINEL_SAMPLE", text,
+          "It should be all, off, or B/P with B operations timed in each P, from 1/1 to 65536/65536; 4/64 is used.");
+    }
+  }
+  constexpr const char* kAllEvents = "coll,p2p,kernelch,proxy";
+  const char* events = value_of("NCCL_SENTINEL_EVENTS");
+  if (events == nullptr || !parse_events(events, environment.operation_events, environment.timing_events)) {
+    if (events != nullptr) {
+      note_wrong(environment, "NCCL_SENTINEL_EVENTS", events,
+                 "It should be a list of coll, p2p, kernelch and proxy (proxy not without kernelch); all are used.");
+    }
+    parse_events(kAllEvents, environment.operation_events, environment.timing_events);
+  }
+  if (environment.timing_events == 0) environment.sampling = {0, 1};
+  if (const char* text = value_of("NCCL_SENTINEL_BUDGET")) {
+    if (const auto budget = parse_budget_ppm(text)) {
+      environment.budget_ppm = *budget;
+    } else {
+      note_wrong(environment, "NCCL_SENTINEL_BUDGET", text,
+                 "It should be off, or a share of wall time such as 0.2% or 0.002; 0.2% is used.");
+    }
+  }
+}
+
 }  // namespace
 
 Environment read_environment() noexcept {
@@ -70,6 +172,7 @@ Environment read_environment() noexcept {
   } else {
     environment.directory = directory;
   }
+  read_sampling(environment);
   return environment;
 }
 

@@ -25,7 +25,7 @@ class KeyTable {
   // The place of key (never 0) among `places` places from `first` on; the next free one if it is new; nothing if all
   // are taken. Linear probing; one compare-and-swap claims.
   std::optional<KeyPlace> find(std::uint64_t key, std::size_t first, std::size_t places) noexcept {
-    std::size_t place = static_cast<std::size_t>((key * 0x9E37'79B9'7F4A'7C15U) >> 32) % places;
+    std::size_t place = static_cast<std::size_t>(((key * 0x9E37'79B9'7F4A'7C15U) >> 32) * places >> 32);
     for (std::size_t i = 0; i < places; ++i, place = place + 1 == places ? 0 : place + 1) {
       std::uint64_t seen = keys_[first + place].load(std::memory_order_acquire);
       if (seen == 0 && keys_[first + place].compare_exchange_strong(seen, key, std::memory_order_acq_rel)) {

@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cinttypes>
+#include <cstddef>
 #include <cstdio>
 
 #include "dead_files.h"
@@ -46,11 +47,16 @@ class FileSizeSignalHold {
   bool was_pending_;
 };
 
-int allocate(int fd) noexcept {
+int allocate_range(int fd, std::size_t offset, std::size_t bytes) noexcept {
   const FileSizeSignalHold hold;
   int error = EINTR;
-  while (error == EINTR) error = posix_fallocate(fd, 0, sizeof(layout::File));
+  while (error == EINTR) error = posix_fallocate(fd, static_cast<off_t>(offset), static_cast<off_t>(bytes));
   return error;
+}
+
+int set_size(int fd) noexcept {
+  const FileSizeSignalHold hold;
+  return ftruncate(fd, sizeof(layout::File)) == 0 ? 0 : errno;
 }
 
 // Another process may be sweeping: it removes what it can lock. A file that was locked and still has its name is ours.
@@ -86,19 +92,32 @@ bool MappedFile::create(const Directory& directory, std::uint64_t start_monotoni
     return false;
   }
   fchmod(fd, 0644);  // the exporter reads it, whatever the job's umask
-  failure.error = allocate(fd);
+  failure.error = set_size(fd);
+  if (failure.error == 0) failure.error = allocate_range(fd, 0, offsetof(layout::File, communicators));
   if (failure.error == 0) {
     void* mapping = mmap(nullptr, sizeof(layout::File), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (mapping != MAP_FAILED) {
       file_ = static_cast<layout::File*>(mapping);
-      return true;  // the descriptor stays open: it carries the lock
+      fd_ = fd;
+      return true;
     }
     failure.error = errno;
   }
   unlinkat(directory_, name_, 0);
   close(fd);
   failure.what = "cannot allocate";
-  failure.hint = "This process is not observed. It needs 1 MiB: make room there, or set NCCL_SENTINEL_DIR.";
+  failure.hint =
+      "This process is not observed. It needs 64 KiB a communicator: make room there, or set NCCL_SENTINEL_DIR.";
+  return false;
+}
+
+bool MappedFile::allocate(std::uint32_t slot, Failure& failure) noexcept {
+  failure.error = allocate_range(fd_, offsetof(layout::File, communicators) + slot * sizeof(layout::Communicator),
+                                 sizeof(layout::Communicator));
+  if (failure.error == 0) return true;
+  std::snprintf(failure.where, sizeof failure.where, "%s", name_);
+  failure.what = "cannot allocate a communicator's pages in";
+  failure.hint = "This communicator is not observed. Make room there, or set NCCL_SENTINEL_DIR.";
   return false;
 }
 

@@ -12,9 +12,12 @@ namespace nccl_sentinel {
 
 class MappedFile {
  public:
-  // A new file in `directory`, every block of it allocated: where the disk is full it fails here, and no store to the
-  // mapping can ever raise SIGBUS.
+  // A new, sparse file in `directory` with the pages of its header.
   bool create(const Directory& directory, std::uint64_t start_monotonic_ns, Failure& failure) noexcept;
+
+  // The pages of a communicator's slot: where the disk is full it fails here, and no store to the mapping can ever
+  // raise SIGBUS. Nothing else may touch a slot that has none.
+  bool allocate(std::uint32_t slot, Failure& failure) noexcept;
 
   // Takes the name away; the mapping stays, since other threads may still be counting. Nothing where it never was
   // created.
@@ -28,6 +31,7 @@ class MappedFile {
   layout::File* file_;
   std::uint64_t start_monotonic_ns_;  // as the name says it: later by a nanosecond where the first name was taken
   int directory_;
+  int fd_;  // stays open: it carries the lock
   char name_[64];
 };
 

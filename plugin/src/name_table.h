@@ -16,7 +16,7 @@ inline constexpr const char* kUnknownText = "unknown";
 
 struct NameLookup {
   std::uint16_t index;
-  std::optional<layout::Dropped> dropped;  // why it is kUnknownName although NCCL gave a name
+  std::optional<layout::Outcome> dropped;  // why it is kUnknownName although NCCL gave a name
 };
 
 // A guess at a name's index by the address of its text. NCCL's names are constants, so the guess is nearly always
@@ -35,6 +35,9 @@ class NameGuesses {
 
 class NameTable {
  public:
+  // Whether a name is in use and reads as text does, of which at most 27 bytes count.
+  static bool reads(const layout::Name& name, const char* text) noexcept;
+
   // Writes kUnknownName. Before anybody else sees the file.
   static void prepare(layout::Name (&names)[layout::kNames]) noexcept;
 

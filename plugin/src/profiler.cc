@@ -12,6 +12,7 @@
 #include "dead_files.h"
 #include "device.h"
 #include "errno_guard.h"
+#include "lock.h"
 #include "report.h"
 #include "text_field.h"
 
@@ -20,7 +21,8 @@ namespace {
 
 using layout::Dropped;
 
-constexpr auto kWantedEvents = static_cast<int>(abi::kColl | abi::kKernelCh);
+// A closed communicator's slot is not used again before callbacks that were on their way have left it.
+constexpr std::uint64_t kQuarantineNs = 50'000'000;
 
 // The context of a communicator that found no slot. Its operations are counted as dropped.
 constexpr std::uint32_t kNoSlotGeneration = 0;
@@ -49,7 +51,7 @@ void* no_slot_context() noexcept {
 
 }  // namespace
 
-// Static and all zero: its eight megabytes cost nothing until a communicator uses its part, and no constructor runs.
+// Static and all zero: its memory costs nothing until a communicator uses its part, and no constructor runs.
 Profiler& profiler() noexcept {
   static_assert(std::is_trivially_default_constructible_v<Profiler> && std::is_trivially_destructible_v<Profiler>);
   static Profiler instance;
@@ -67,19 +69,24 @@ void* Profiler::open_communicator(const CommunicatorStart& start, int* mask) noe
   if (state_.load(std::memory_order_relaxed) == State::kUnused) {
     state_.store(start_observing(start), std::memory_order_release);
   }
-  write_mask(mask, observes() ? kWantedEvents : 0);
-  if (!observes()) return nullptr;
-  if (Communicator* communicator = free_slot()) {
-    const auto slot = static_cast<std::uint32_t>(communicator - communicators_);
-    communicator->open(*mapping_.get(), slot, start);
-    return communicator->context();
+  if (!observes()) {
+    write_mask(mask, 0);
+    return nullptr;
   }
+  // Before interface 4 there are no times to ask for.
+  const int timing = start.interface_version < 4 ? 0 : timing_events_;
+  ActivationMask* joined = join_mask(mask, timing);
+  if (joined == nullptr) write_mask(mask, operation_events_ | timing);
+  tick_clock.refine();
+  Failure failure;
+  if (Communicator* communicator = free_slot(failure)) {
+    communicator->open(shared_, static_cast<std::uint32_t>(communicator - communicators_), start, joined);
+    return const_cast<void*>(communicator->context());
+  }
+  if (joined != nullptr) joined->close();
   count(mapping_.get()->header.dropped[static_cast<std::size_t>(Dropped::kCommunicator)]);
   if (!warned_of_communicators_) {
     warned_of_communicators_ = true;
-    Failure failure;
-    failure.what = "cannot observe more than 64 communicators at a time in one process";
-    failure.hint = "The others are not observed; their operations are counted as dropped.";
     warn(start.logger, failure);
   }
   return no_slot_context();
@@ -89,58 +96,110 @@ void Profiler::close_communicator(void* context) noexcept {
   const ErrnoGuard guard;
   if (!observes()) return;
   const MutexHold hold(opening_);
-  Handle handle;
-  Communicator* communicator = find(HandleKind::kContext, context, handle);
-  if (communicator != nullptr && communicator->is_open_as(context)) communicator->close();
+  Communicator* communicator = find(context);
+  if (communicator == nullptr) return;
+  communicator->close();
+  if (communicator->mask() != nullptr) communicator->mask()->close();
+}
+
+void Profiler::start_group(void* context) noexcept {
+  if (Communicator* communicator = find(context)) communicator->start_group();
+}
+
+void Profiler::start_group_call(void* context) noexcept {
+  if (Communicator* communicator = find(context)) communicator->start_group_call();
+}
+
+void* Profiler::start_call(void* context, bool is_captured) noexcept {
+  Communicator* communicator = find(context);
+  return communicator == nullptr ? nullptr : communicator->start_call(is_captured);
 }
 
 void* Profiler::start_collective(void* context, const CollectiveStart& start) noexcept {
-  Handle handle;
-  Communicator* communicator = find(HandleKind::kContext, context, handle);
-  if (communicator != nullptr && communicator->is_open_as(context)) {
-    const CallbackCost cost(communicator->block());
-    return communicator->start_collective(start);
-  }
-  if (context == no_slot_context() && observes()) {
-    count(mapping_.get()->header.dropped[static_cast<std::size_t>(Dropped::kCommunicator)]);
-  }
+  if (Communicator* communicator = find(context)) return communicator->start_collective(start);
+  drop_operation(context);
   return nullptr;
 }
 
-void* Profiler::start_channel(void* context, const ChannelStart& start) noexcept {
-  Handle handle;
-  Communicator* communicator = find(HandleKind::kOperation, start.collective, handle);
-  if (communicator == nullptr) {
-    ignore_event(context);
-    return nullptr;
+void* Profiler::start_p2p(void* context, const P2pStart& start) noexcept {
+  if (Communicator* communicator = find(context)) return communicator->start_p2p(start);
+  drop_operation(context);
+  return nullptr;
+}
+
+void Profiler::count_untimed(void* context, const char* operation, layout::OperationKind kind,
+                             const Identity* identity) noexcept {
+  if (Communicator* communicator = find(context)) {
+    communicator->count_untimed(operation, kind, identity);
+  } else {
+    drop_operation(context);
   }
-  const CallbackCost cost(communicator->block());
-  return communicator->start_channel(handle, start);
+}
+
+void* Profiler::start_channel(void* context, const ChannelStart& start) noexcept {
+  if (kind_of(start.operation) == HandleKind::kOperation) {
+    if (Communicator* communicator = find_slot(start.operation)) {
+      return communicator->start_channel(decode(start.operation), start);
+    }
+  }
+  ignore_event(context);
+  return nullptr;
+}
+
+void* Profiler::start_network(void* context, const NetworkStart& start) noexcept {
+  if (kind_of(start.operation) == HandleKind::kOperation) {
+    if (Communicator* communicator = find_slot(start.operation)) {
+      return communicator->start_network(decode(start.operation), start);
+    }
+  }
+  ignore_event(context);
+  return nullptr;
+}
+
+void* Profiler::start_step(void* context, const StepStart& start) noexcept {
+  if (kind_of(start.network) == HandleKind::kNetwork) {
+    if (Communicator* communicator = find_slot(start.network)) {
+      return communicator->start_step(decode(start.network), start.step);
+    }
+  }
+  ignore_event(context);
+  return nullptr;
 }
 
 void Profiler::ignore_event(void* context) noexcept {
-  Handle handle;
-  Communicator* communicator = find(HandleKind::kContext, context, handle);
-  if (communicator == nullptr || !communicator->is_open_as(context)) return;
-  const CallbackCost cost(communicator->block());
+  if (Communicator* communicator = find(context)) communicator->ignore_event();
 }
 
 void Profiler::stop(void* value) noexcept {
-  Handle handle;
-  if (Communicator* channel = find(HandleKind::kChannel, value, handle)) {
-    const CallbackCost cost(channel->block());
-    channel->stop_channel(handle);
-  } else if (Communicator* operation = find(HandleKind::kOperation, value, handle)) {
-    const CallbackCost cost(operation->block());
+  const HandleKind kind = kind_of(value);
+  if (kind < HandleKind::kChannel || kind > HandleKind::kStep) return;  // the others' say nothing
+  Communicator* communicator = find_slot(value);
+  if (communicator == nullptr) return;
+  const Handle handle = decode(value);
+  switch (kind) {
+    case HandleKind::kChannel:
+      communicator->stop_channel(handle);
+      break;
+    case HandleKind::kNetwork:
+      communicator->stop_network(handle);
+      break;
+    case HandleKind::kStep:
+      communicator->stop_step(handle);
+      break;
+    default:
+      break;
   }
 }
 
-void Profiler::stop_channel_time(void* value, std::uint64_t timer_ns) noexcept {
-  Handle handle;
-  Communicator* communicator = find(HandleKind::kChannel, value, handle);
-  if (communicator == nullptr) return;
-  const CallbackCost cost(communicator->block());
-  communicator->stop_channel_time(handle, timer_ns);
+void Profiler::record_state(void* value, int state, const std::uint64_t* argument) noexcept {
+  const HandleKind kind = kind_of(value);
+  if (kind == HandleKind::kStep) {
+    if (Communicator* communicator = find_slot(value)) communicator->record_step(decode(value), state, argument);
+  } else if (kind == HandleKind::kChannel && state == abi::kKernelChStop && argument != nullptr) {
+    if (Communicator* communicator = find_slot(value)) communicator->stop_channel_time(decode(value), *argument);
+  } else if (kind == HandleKind::kNetwork) {  // in progress: its steps tell more
+    if (Communicator* communicator = find_slot(value)) communicator->ignore_event();
+  }
 }
 
 void Profiler::exit() noexcept {
@@ -150,20 +209,60 @@ void Profiler::exit() noexcept {
   mapping_.remove();
 }
 
-Communicator* Profiler::find(HandleKind kind, const void* value, Handle& handle) noexcept {
-  const std::optional<Handle> decoded = decode(kind, value);
-  if (!decoded || !observes()) return nullptr;
-  handle = *decoded;
-  Communicator& communicator = communicators_[handle.slot];
+Communicator* Profiler::find(const void* context) noexcept {
+  if (kind_of(context) != HandleKind::kContext || !observes()) return nullptr;
+  Communicator& communicator = communicators_[decode(context).slot];
+  return communicator.is_open_as(context) ? &communicator : nullptr;
+}
+
+Communicator* Profiler::find_slot(const void* handle) noexcept {
+  if (!observes()) return nullptr;
+  Communicator& communicator = communicators_[decode(handle).slot];
   return communicator.is_open() ? &communicator : nullptr;
 }
 
-Communicator* Profiler::free_slot() noexcept {
+void Profiler::drop_operation(const void* context) noexcept {
+  if (context != no_slot_context() || !observes()) return;
+  count(mapping_.get()->header.dropped[static_cast<std::size_t>(Dropped::kCommunicator)]);
+}
+
+ActivationMask* Profiler::join_mask(int* mask, int timing) noexcept {
+  if (mask == nullptr) return nullptr;
+  ActivationMask* joined = nullptr;
+  for (ActivationMask& one : masks_) {
+    if (one.is_of(mask)) joined = &one;
+  }
+  for (ActivationMask& one : masks_) {
+    if (joined == nullptr && one.is_free()) joined = &one;
+  }
+  if (joined != nullptr) joined->open(mask, operation_events_, timing);
+  return joined;
+}
+
+// One that never was used, else the one that has been closed for longest.
+Communicator* Profiler::free_slot(Failure& failure) noexcept {
+  if (slots_ < layout::kCommunicators && mapping_.allocate(slots_, failure)) {
+    shared_.governor.watch(slots_ + 1);
+    return &communicators_[slots_++];
+  }
   Communicator* oldest = nullptr;
-  for (Communicator& communicator : communicators_) {
-    if (!communicator.was_opened()) return &communicator;
+  for (std::uint32_t slot = 0; slot < slots_; ++slot) {
+    Communicator& communicator = communicators_[slot];
     if (communicator.is_open()) continue;
     if (oldest == nullptr || communicator.closed_ns() < oldest->closed_ns()) oldest = &communicator;
+  }
+  if (oldest == nullptr) {
+    if (slots_ == layout::kCommunicators) {
+      failure = Failure{};
+      failure.what = "cannot observe more than 64 communicators at a time in one process";
+      failure.hint = "The others are not observed; their operations are counted as dropped.";
+    }
+    return nullptr;
+  }
+  const std::uint64_t closed_for_ns = monotonic_ns() - oldest->closed_ns();
+  if (closed_for_ns < kQuarantineNs) {
+    const timespec rest{0, static_cast<long>(kQuarantineNs - closed_for_ns)};
+    nanosleep(&rest, nullptr);
   }
   return oldest;
 }
@@ -183,6 +282,14 @@ Profiler::State Profiler::start_observing(const CommunicatorStart& start) noexce
     close(directory.fd);
     return State::kOff;
   }
+  tick_clock.start();
+  operation_events_ = environment.operation_events;
+  timing_events_ = environment.timing_events;
+  shared_.file = mapping_.get();
+  shared_.sampling = environment.sampling;
+  shared_.governor.start(*mapping_.get(), environment.budget_ppm);
+  shared_.pid = getpid();
+  shared_.local_rank = environment.local_rank;
   write_header(start, environment);
   char message[kPathBytes + 128];
   std::snprintf(message, sizeof message, "nccl-sentinel %s counts in %s/%s", NCCL_SENTINEL_VERSION, directory.path,
@@ -202,17 +309,17 @@ void Profiler::write_header(const CommunicatorStart& start, const Environment& e
   header.start_unix_ns = static_cast<std::int64_t>(read_clock_ns(CLOCK_REALTIME));
   header.start_monotonic_ns = mapping_.start_monotonic_ns();
   header.global_rank = environment.global_rank;
-  const Device device = current_device();
-  header.gpu =
-      physical_gpu(device.ordinal >= 0 ? device.ordinal : environment.local_rank, std::getenv("CUDA_VISIBLE_DEVICES"));
   header.nccl_version = nccl_version(start.logger);
   header.interface_version = start.interface_version;
+  header.events = static_cast<std::uint32_t>(operation_events_ | timing_events_);
+  header.sample_burst = environment.sampling.burst;
+  header.sample_period = environment.sampling.period;
+  header.budget_ppm = environment.budget_ppm;
   char host[65] = "";
   gethostname(host, sizeof host - 1);
   write_text(header.plugin_version, NCCL_SENTINEL_VERSION);
   write_text(header.hostname, host);
   write_text(header.job_id, environment.job_id);
-  write_text(header.gpu_uuid, device.uuid);
   NameTable::prepare(file.names);
   header.state.store(static_cast<std::uint32_t>(layout::FileState::kLive), std::memory_order_release);
 }

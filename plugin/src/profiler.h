@@ -10,7 +10,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "callback_cost.h"
+#include "activation_mask.h"
 #include "communicator.h"
 #include "environment.h"
 #include "event.h"
@@ -24,13 +24,32 @@ class Profiler {
   void* open_communicator(const CommunicatorStart& start, int* mask) noexcept;
   void close_communicator(void* context) noexcept;
 
+  // Group: operations are launched. Before interface 5 NCCL has just read the mask for them.
+  void start_group(void* context) noexcept;
+  // GroupApi: NCCL has just read the mask for the operations of the calls in it.
+  void start_group_call(void* context) noexcept;
+  // CollApi and P2pApi: an operation will be launched, now or, where it is captured into a CUDA graph, at every replay.
+  void* start_call(void* context, bool is_captured) noexcept;
+
   void* start_collective(void* context, const CollectiveStart& start) noexcept;
+  void* start_p2p(void* context, const P2pStart& start) noexcept;
   void* start_channel(void* context, const ChannelStart& start) noexcept;
+  void* start_network(void* context, const NetworkStart& start) noexcept;
+  void* start_step(void* context, const StepStart& start) noexcept;
+
+  // An operation for which NCCL gives no GPU timestamps: it counts as started and refused. `identity` where the
+  // interface says who the communicator is with each operation (1 to 3), else null.
+  void count_untimed(void* context, const char* operation, layout::OperationKind kind,
+                     const Identity* identity) noexcept;
+
   // An event that is not wanted: it costs a callback all the same.
   void ignore_event(void* context) noexcept;
-  // Of any handle. A collective's comes right after its launch and says nothing about its end.
+
+  // Of any handle. An operation's comes right after its launch and says nothing about its end.
   void stop(void* handle) noexcept;
-  void stop_channel_time(void* handle, std::uint64_t timer_ns) noexcept;
+  // Any state of any handle; `value` is the first word of the arguments (KernelCh: the GPU's timer; ProxyStep: bytes),
+  // null where NCCL gave none.
+  void record_state(void* handle, int state, const std::uint64_t* value) noexcept;
 
   // At process exit: the file goes, the mapping stays for threads that are still counting.
   void exit() noexcept;
@@ -44,13 +63,26 @@ class Profiler {
   bool observes() const noexcept { return state_.load(std::memory_order_acquire) == State::kObserving; }
   State start_observing(const CommunicatorStart& start) noexcept;
   void write_header(const CommunicatorStart& start, const Environment& environment) noexcept;
-  Communicator* free_slot() noexcept;
-  Communicator* find(HandleKind kind, const void* value, Handle& handle) noexcept;
+  Communicator* free_slot(Failure& failure) noexcept;
+  ActivationMask* join_mask(int* mask, int timing) noexcept;
+  // The open communicator of a context; null for anything else.
+  Communicator* find(const void* context) noexcept;
+  // The open communicator whose slot a handle of ours names.
+  Communicator* find_slot(const void* handle) noexcept;
+  void drop_operation(const void* context) noexcept;
+
+  // Different NCCL libraries in one process have a mask each.
+  static constexpr std::size_t kMasks = 4;
 
   std::atomic<State> state_;
   pthread_mutex_t opening_;  // all zero is PTHREAD_MUTEX_INITIALIZER
   bool warned_of_communicators_;
+  std::uint32_t slots_;  // that have pages
+  int operation_events_;
+  int timing_events_;
   MappedFile mapping_;
+  ActivationMask masks_[kMasks];
+  Communicator::Shared shared_;
   Communicator communicators_[layout::kCommunicators];
 };
 

@@ -8,10 +8,14 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace nccl_sentinel::tests {
 
-using Case = void (*)();
+struct Case {
+  void (*body)();
+  std::vector<int> versions;  // of the profiler interface that it is run through
+};
 
 inline std::map<std::string, Case>& cases() {
   static std::map<std::string, Case> all;
@@ -19,7 +23,9 @@ inline std::map<std::string, Case>& cases() {
 }
 
 struct Registration {
-  Registration(const char* name, Case body) { cases()[name] = body; }
+  Registration(const char* name, void (*body)(), std::vector<int> versions) {
+    cases()[name] = {body, std::move(versions)};
+  }
 };
 
 [[noreturn]] inline void fail(const char* file, int line, const std::string& message) {
@@ -38,10 +44,12 @@ void check_equal(const char* file, int line, const char* text, const Expected& e
 
 }  // namespace nccl_sentinel::tests
 
-#define CASE(name)                                                          \
-  static void name();                                                       \
-  static const nccl_sentinel::tests::Registration name##_case(#name, name); \
+// CASE_OF names the versions of the interface; tests/plugin/test_native.py reads both, at the start of a line.
+#define CASE_OF(name, ...)                                                                 \
+  static void name();                                                                      \
+  static const nccl_sentinel::tests::Registration name##_case(#name, name, {__VA_ARGS__}); \
   static void name()
+#define CASE(name) CASE_OF(name, 4, 5, 7)
 #define EXPECT(condition) \
   if (!(condition)) nccl_sentinel::tests::fail(__FILE__, __LINE__, #condition)
 #define EXPECT_EQUAL(expected, actual) nccl_sentinel::tests::check_equal(__FILE__, __LINE__, #actual, expected, actual)

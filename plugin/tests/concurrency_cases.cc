@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "fake_nccl.h"
+#include "launch.h"
 #include "mapped_view.h"
 
 namespace {
@@ -49,9 +50,9 @@ CASE(several_communicators_count_exactly) {
     threads.emplace_back([&, id] {
       for (std::uint64_t i = 0; i < kOperations; ++i) {
         const char* name = i % 2 == 0 ? "AllReduce" : "AllGather";
-        void* operation = nccl().collective(contexts[id], {name, 64, "ncclInt8", kChannels, "RING", "LL"});
-        nccl().stop(operation);
-        launches[id].push(operation);
+        void* launched = nccl().collective(contexts[id], {name, 64, "ncclInt8", kChannels, "RING", "LL"});
+        nccl().stop(launched);
+        launches[id].push(launched);
       }
     });
     threads.emplace_back([&, id] {
@@ -66,11 +67,12 @@ CASE(several_communicators_count_exactly) {
   for (auto& thread : threads) thread.join();
   for (std::uint64_t id = 1; id <= kIds; ++id) {
     const auto& one = communicator(id);
-    for (const char* name : {"AllReduce", "AllGather"}) {
-      EXPECT_EQUAL(kOperations / 2, counters(one, name).started.load());
-      EXPECT_EQUAL(kOperations / 2, counters(one, name).operations.load());
-      EXPECT_EQUAL(kOperations / 2 * 503, counters(one, name).duration_ns.load());
-      EXPECT_EQUAL(kOperations / 2 * 64, counters(one, name).bytes.load());
+    for (const char* text : {"AllReduce", "AllGather"}) {
+      EXPECT_EQUAL(kOperations / 2, balance(one, operation(one, text)).started);
+      const Measured all = measured(one, text);
+      EXPECT_EQUAL(kOperations / 2, all.operations);
+      EXPECT_EQUAL(kOperations / 2 * 503, all.duration_ns);
+      EXPECT_EQUAL(kOperations / 2 * 64, all.bytes);
     }
     EXPECT_EQUAL(kOperations * (2 + 3 * kChannels), one.callbacks.load());
     EXPECT_EQUAL(0U, balance(one).in_flight);
@@ -101,6 +103,71 @@ CASE(threads_that_share_everything_keep_the_balance) {
   EXPECT_EQUAL(static_cast<std::uint64_t>(kThreads) * kRounds, balance(communicator(1)).started);
   EXPECT(balance(communicator(1)).measured > kRounds / 2);
   expect_balanced();
+}
+
+// Launches of all kinds from several threads, whose groups and calls interleave as they like.
+CASE(sampled_threads_keep_the_balance) {
+  constexpr int kThreads = 4;
+  constexpr int kRounds = 3'000;
+  setenv("NCCL_SENTINEL_SAMPLE", "4/64", 1);
+  void* contexts[] = {nccl().init(1), nccl().init(2)};
+  std::vector<std::thread> threads;
+  for (int number = 0; number < kThreads; ++number) {
+    threads.emplace_back([&contexts, number] {
+      for (int i = 0; i < kRounds; ++i) {
+        void* context = contexts[(number + i) % 2];
+        play(context, Collective{i % 3 == 0 ? "AllGather" : "AllReduce"});
+        play(context, std::vector<PointToPoint>{{"Send", 64, "ncclInt8", i % 9}, {"Recv", 64, "ncclInt8", number}});
+        void* launched = nccl().collective(context);
+        void* network = nccl().network(context, launched, {i % 7, i % 2 == 0});
+        void* step = nccl().step(context, network, i);
+        nccl().state(step, i % 2 == 0 ? 9 : 10, 4'096);
+        nccl().stop(step);
+        nccl().stop(network);
+        nccl().run_channel(context, launched, 0, kEpoch, kEpoch + 10);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  const std::uint64_t started = balance(communicator(1)).started + balance(communicator(2)).started;
+  EXPECT_EQUAL(static_cast<std::uint64_t>(kThreads) * kRounds * 4, started);
+  expect_balanced();
+  for (void* context : contexts) nccl().finalize(context);
+  expect_balanced();
+}
+
+// What a reader finds under the same commit before and after belongs together.
+CASE(a_reader_never_sees_half_an_operation) {
+  void* context = nccl().init(1);
+  nccl().run(context, {"AllReduce", 64, "ncclInt8", 1, "RING", "LL"}, kEpoch, 5'000);
+  const auto& row = cell(communicator(1), 6);
+  std::atomic<bool> done{false};
+  std::thread writer([&] {
+    for (int i = 0; i < 100'000; ++i) {
+      nccl().run(context, {"AllReduce", 64, "ncclInt8", 1, "RING", "LL"}, kEpoch, 5'000);
+    }
+    done = true;
+  });
+  std::uint64_t seen = 0;
+  std::uint64_t last = 0;
+  while (!done) {
+    const std::uint64_t before = row.commit.load(std::memory_order_acquire);
+    const nccl_sentinel::layout::CellCounts& now = counts(row);
+    const std::uint64_t operations = now.operations.load(std::memory_order_acquire);
+    const std::uint64_t duration_ns = now.duration_ns.load(std::memory_order_acquire);
+    const std::uint64_t bytes = now.bytes.load(std::memory_order_acquire);
+    const std::uint64_t in_bucket = now.buckets[1].load(std::memory_order_acquire);
+    if (row.commit.load(std::memory_order_relaxed) != before) continue;
+    EXPECT_EQUAL(operations * 5'000, duration_ns);
+    EXPECT_EQUAL(operations * 64, bytes);
+    EXPECT_EQUAL(operations, in_bucket);
+    EXPECT(operations >= last);
+    seen += operations != last;
+    last = operations;
+  }
+  writer.join();
+  EXPECT(seen > 0);
+  EXPECT_EQUAL(100'001U, counts(row).operations.load());
 }
 
 CASE(communicators_come_and_go_beside_others) {

@@ -34,7 +34,7 @@ mode_t mode(const fs::path& path) {
   return status.st_mode & 07777;
 }
 
-CASE(the_fallback_directory_is_made_for_everybody) {
+CASE_OF(the_fallback_directory_is_made_for_everybody, 5) {
   Directory directory;
   umask(077);
   EXPECT(try_open(nullptr, root() / "node", root() / "fallback", directory));
@@ -45,7 +45,7 @@ CASE(the_fallback_directory_is_made_for_everybody) {
   EXPECT_EQUAL((root() / "node").string(), std::string(directory.path));
 }
 
-CASE(default_directories_are_not_followed_nor_trusted_blindly) {
+CASE_OF(default_directories_are_not_followed_nor_trusted_blindly, 5) {
   Directory directory;
   fs::create_directory(root() / "target");
   fs::create_directory_symlink(root() / "target", root() / "link");
@@ -59,7 +59,7 @@ CASE(default_directories_are_not_followed_nor_trusted_blindly) {
   EXPECT(!try_open((root() / "missing").c_str(), root() / "none", root() / "none", directory));
 }
 
-CASE(a_link_in_the_way_is_not_followed) {
+CASE_OF(a_link_in_the_way_is_not_followed, 5) {
   const fs::path victim = root() / "victim";
   std::ofstream(victim) << "precious";
   const std::string name = std::to_string(getpid()) + "-ff.nccl-sentinel";
@@ -78,7 +78,7 @@ CASE(a_link_in_the_way_is_not_followed) {
   EXPECT(!fs::exists(root() / file->name()));
 }
 
-CASE(file_names_are_read_strictly) {
+CASE_OF(file_names_are_read_strictly, 5) {
   EXPECT(parse_file_name("12-1f.nccl-sentinel").has_value());
   EXPECT_EQUAL(12, parse_file_name("12-1f.nccl-sentinel")->pid);
   EXPECT_EQUAL(31U, parse_file_name("12-1f.nccl-sentinel")->start_monotonic_ns);
@@ -90,7 +90,7 @@ CASE(file_names_are_read_strictly) {
   }
 }
 
-CASE(dead_files_are_removed_and_nothing_else) {
+CASE_OF(dead_files_are_removed_and_nothing_else, 5) {
   const auto make = [](const std::string& name) { std::ofstream(root() / name) << "x"; };
   const std::string own = std::to_string(getpid());
   char now[32];

@@ -6,7 +6,9 @@
 
 #include "check.h"
 #include "fake_nccl.h"
+#include "launch.h"
 #include "mapped_view.h"
+#include "nccl_sentinel/abi.h"
 
 namespace {
 
@@ -14,18 +16,19 @@ using namespace nccl_sentinel::tests;
 using nccl_sentinel::layout::Communicator;
 using nccl_sentinel::layout::kSizeEmpty;
 
-constexpr std::uint64_t kEpoch = 1'795'973'375'725'036'416;  // a real globaltimer is about as large as this
-
 double log_sum(const nccl_sentinel::layout::Cell& cell) {
-  const std::uint64_t bits = cell.log_microseconds;
+  const std::uint64_t bits = counts(cell).log_microseconds;
   double sum = 0;
   std::memcpy(&sum, &bits, sizeof sum);
   return sum;
 }
 
-CASE(init_asks_for_collectives_and_channels) {
+CASE(init_asks_for_operations_and_what_times_them) {
   nccl().init(0xE06114C4E13BF1DD, nullptr, 4, 16, 5);
-  EXPECT_EQUAL((1 << 1) | (1 << 6), nccl().mask);
+  const auto operations = nccl_sentinel::abi::kColl | nccl_sentinel::abi::kP2p | nccl_sentinel::abi::kCeColl;
+  const auto timing = nccl_sentinel::abi::kKernelCh | nccl_sentinel::abi::kProxyOp | nccl_sentinel::abi::kProxyStep;
+  EXPECT_EQUAL(static_cast<int>(operations | timing), mask_now());
+  EXPECT_EQUAL(operations | timing, mapped().header.events);
   const Communicator& world = communicator(0xE06114C4E13BF1DD);
   EXPECT_EQUAL(4, world.nnodes);
   EXPECT_EQUAL(16, world.nranks);
@@ -37,26 +40,24 @@ CASE(init_asks_for_collectives_and_channels) {
 
 CASE(one_operation_is_measured) {
   void* context = nccl().init(7, "world");
-  void* operation = nccl().collective(context, {"AllReduce", 1 << 20, "ncclFloat32", 2, "RING", "SIMPLE"});
+  void* launched = nccl().collective(context, {"AllReduce", 1 << 20, "ncclFloat32", 2, "RING", "SIMPLE"});
   const Communicator& world = communicator(7);
   EXPECT_EQUAL(1U, balance(world).in_flight);
-  nccl().stop(operation);  // right after the launch: the kernel has not begun
+  nccl().stop(launched);  // right after the launch: the kernel has not begun
   EXPECT_EQUAL(1U, balance(world).in_flight);
-  nccl().run_channel(context, operation, 0, kEpoch, kEpoch + 40'000);
+  nccl().run_channel(context, launched, 0, kEpoch, kEpoch + 40'000);
   EXPECT_EQUAL(0U, balance(world).measured);
-  nccl().run_channel(context, operation, 1, kEpoch + 5'000, kEpoch + 50'000);
+  nccl().run_channel(context, launched, 1, kEpoch + 5'000, kEpoch + 50'000);
 
-  const auto& all = counters(world, "AllReduce");
-  EXPECT_EQUAL(1U, all.started.load());
-  EXPECT_EQUAL(1U, all.operations.load());
-  EXPECT_EQUAL(50'000U, all.duration_ns.load());
-  EXPECT_EQUAL(4U << 20, all.bytes.load());
-  EXPECT_EQUAL(1U, all.buckets[3].load());  // 39,811 ns < 50,000 ns <= 251,189 ns
+  EXPECT_EQUAL(1U, balance(world, operation(world, "AllReduce")).started);
   const auto& exact = cell(world, 22);
   EXPECT_EQUAL(std::string("AllReduce"), name(exact.operation));
   EXPECT_EQUAL(std::string("RING"), name(exact.algorithm));
   EXPECT_EQUAL(std::string("SIMPLE"), name(exact.protocol));
-  EXPECT_EQUAL(50'000U, exact.duration_ns.load());
+  EXPECT_EQUAL(1U, counts(exact).operations.load());
+  EXPECT_EQUAL(50'000U, counts(exact).duration_ns.load());
+  EXPECT_EQUAL(4U << 20, counts(exact).bytes.load());
+  EXPECT_EQUAL(1U, counts(exact).buckets[3].load());  // 39,811 ns < 50,000 ns <= 251,189 ns
   EXPECT(std::abs(log_sum(exact) - std::log(50.0)) < 1e-12);
   EXPECT_EQUAL(0U, balance(world).in_flight);
   expect_balanced();
@@ -76,10 +77,10 @@ CASE(channels_end_in_any_order) {
   void* second = nccl().channel(context, operation, 2, 1'250);
   nccl().stop_time(second, 2'800);
   nccl().stop(second);
-  EXPECT_EQUAL(0U, counters(communicator(7), "AllGather").operations.load());
+  EXPECT_EQUAL(0U, measured(communicator(7), "AllGather").operations);
   nccl().stop(zeroth);
-  EXPECT_EQUAL(1U, counters(communicator(7), "AllGather").operations.load());
-  EXPECT_EQUAL(2'000U, counters(communicator(7), "AllGather").duration_ns.load());
+  EXPECT_EQUAL(1U, measured(communicator(7), "AllGather").operations);
+  EXPECT_EQUAL(2'000U, measured(communicator(7), "AllGather").duration_ns);
   expect_balanced();
 }
 
@@ -88,8 +89,8 @@ CASE(short_operations_count_as_one_microsecond_in_the_logarithm) {
   nccl().run(context, {}, 1'000, 0);
   nccl().run(context, {}, 1'000, 800);
   EXPECT_EQUAL(0.0, log_sum(cell(communicator(7), 12)));
-  EXPECT_EQUAL(800U, cell(communicator(7), 12).duration_ns.load());
-  EXPECT_EQUAL(2U, counters(communicator(7), "AllReduce").buckets[0].load());
+  EXPECT_EQUAL(800U, counts(cell(communicator(7), 12)).duration_ns.load());
+  EXPECT_EQUAL(2U, measured(communicator(7), "AllReduce").buckets[0]);
 }
 
 CASE(buckets_hold_their_upper_bound) {
@@ -98,10 +99,10 @@ CASE(buckets_hold_their_upper_bound) {
     nccl().run(context, {}, kEpoch, bound);
     nccl().run(context, {}, kEpoch, bound + 1);
   }
-  const auto& all = counters(communicator(7), "AllReduce");
-  EXPECT_EQUAL(1U, all.buckets[0].load());
-  for (std::size_t i = 1; i + 1 < nccl_sentinel::layout::kBuckets; ++i) EXPECT_EQUAL(2U, all.buckets[i].load());
-  EXPECT_EQUAL(1U, all.buckets[nccl_sentinel::layout::kBuckets - 1].load());
+  const Measured all = measured(communicator(7), "AllReduce");
+  EXPECT_EQUAL(1U, all.buckets[0]);
+  for (std::size_t i = 1; i + 1 < nccl_sentinel::layout::kBuckets; ++i) EXPECT_EQUAL(2U, all.buckets[i]);
+  EXPECT_EQUAL(1U, all.buckets[nccl_sentinel::layout::kBuckets - 1]);
 }
 
 CASE(bytes_are_count_times_datatype) {
@@ -123,7 +124,7 @@ CASE(bytes_are_count_times_datatype) {
   for (const auto& one : expected) {
     nccl().run(context, {"AllReduce", 1000, one.datatype, 1, "RING", "LL"}, kEpoch, 10);
     sum += 1000 * one.bytes;
-    EXPECT_EQUAL(sum, counters(communicator(7), "AllReduce").bytes.load());
+    EXPECT_EQUAL(sum, measured(communicator(7), "AllReduce").bytes);
   }
 }
 
@@ -139,21 +140,11 @@ CASE(sizes_are_powers_of_two_at_or_below) {
   run((1 << 21) - 1, "ncclInt8");
   run(UINT64_MAX, "ncclFloat64");  // past what 64 bits hold
   const Communicator& world = communicator(7);
-  EXPECT_EQUAL(1U, cell(world, kSizeEmpty).operations.load());
-  EXPECT_EQUAL(1U, cell(world, 0).operations.load());
-  EXPECT_EQUAL(1U, cell(world, 19).operations.load());
-  EXPECT_EQUAL(2U, cell(world, 20).operations.load());
-  EXPECT_EQUAL(1U, cell(world, 63).operations.load());
-}
-
-CASE(callbacks_are_counted_and_timed_on_a_sample) {
-  void* context = nccl().init(7);
-  for (int i = 0; i < 6'400; ++i) nccl().run(context, {"AllReduce", 64, "ncclInt8", 2, "RING", "LL"}, kEpoch, 10);
-  nccl().event(context, 1 << 0);  // not wanted, but it was a callback
-  const Communicator& world = communicator(7);
-  EXPECT_EQUAL(6'400U * 8 + 1, world.callbacks.load());
-  EXPECT(world.callbacks_timed.load() > 700 && world.callbacks_timed.load() < 900);  // one in 64 is 800
-  EXPECT(world.callback_ns.load() > 0);
+  EXPECT_EQUAL(1U, counts(cell(world, kSizeEmpty)).operations.load());
+  EXPECT_EQUAL(1U, counts(cell(world, 0)).operations.load());
+  EXPECT_EQUAL(1U, counts(cell(world, 19)).operations.load());
+  EXPECT_EQUAL(2U, counts(cell(world, 20)).operations.load());
+  EXPECT_EQUAL(1U, counts(cell(world, 63)).operations.load());
 }
 
 CASE(errno_is_left_alone) {

@@ -13,6 +13,7 @@
 #include "check.h"
 #include "fake_nccl.h"
 #include "mapped_view.h"
+#include "nccl_sentinel/abi.h"
 
 namespace {
 
@@ -70,13 +71,27 @@ void forbid_system_calls() {
 CASE(callbacks_make_no_system_call) {
   void* context = nccl().init(7);
   const auto& world = communicator(7);
+  const pid_t pid = getpid();
   forbid_system_calls();
   for (int i = 0; i < 3'000; ++i) {
     nccl().run(context, {"AllReduce", std::uint64_t{1} << i % 60, "ncclInt8", 4, "RING", "LL"}, 1'000, 10);
     nccl().collective(context, {"Broadcast", 64, "ncclInt8", 1, "TREE", "LL"});
     nccl().event(context, 1);
+    nccl().group_call(context, i % 2 == 0);
+    void* call = nccl().collective_call(context, "AllReduce", i % 2 == 0);
+    nccl().p2p_call(context);
+    nccl().group(context);
+    nccl().collective(context, {"AllReduce", 64, "ncclInt8", 1, "RING", "LL", {}, call});
+    void* sent = nccl().p2p(context, {"Send", 64, "ncclInt8", i % 200});
+    void* network = nccl().network(context, sent, {i % 80, true, 0, 1, pid});
+    void* step = nccl().step(context, network, i);
+    nccl().state(step, nccl_sentinel::abi::kProxyStepSendWait, 4'096);
+    nccl().stop(step);
+    nccl().stop(network);
+    nccl().run_channel(context, sent, 0, 1'000, 2'000);
   }
-  _exit(balance(world).measured == 3'000 ? 0 : 1);
+  const bool has_run = balance(world).measured == 2 * 3'000 && counts(world.links[0]).operations > 0;
+  _exit(has_run ? 0 : 1);
 }
 
 #endif

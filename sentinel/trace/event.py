@@ -50,7 +50,7 @@ class EventKind(IntEnum):
 
 
 class EventType(IntEnum):
-    """NCCL's event types up to interface version 5, by the position of their bit in the mask."""
+    """NCCL's event types in the rows of a trace, by the position of their bit in the mask."""
 
     Group = 0
     Coll = 1

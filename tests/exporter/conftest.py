@@ -76,7 +76,7 @@ class MappedFile:
         header["header_bytes"], header["file_bytes"] = layout.HEADER.itemsize, layout.FILE_BYTES
         header["state"], header["pid"] = FileState.LIVE, pid
         header["start_monotonic_ns"] = start_monotonic_ns
-        header["global_rank"], header["gpu"], header["nccl_version"] = -1, -1, 22809
+        header["global_rank"], header["nccl_version"] = -1, 22809
         self.set_text(header, "hostname", "node-a")
         self._names: dict[str, int] = {}
 
@@ -101,24 +101,92 @@ class MappedFile:
     def communicator(self, slot: int = 0, *, comm: int = 0xABC, rank: int = 0, nranks: int = 2, name: str = "") -> Any:
         row = self.data["communicators"][0][slot]
         row["state"], row["generation"], row["id"] = SlotState.OPEN, row["generation"] + 1, comm
-        row["rank"], row["nranks"], row["nnodes"] = rank, nranks, 1
+        row["rank"], row["nranks"], row["nnodes"], row["gpu"] = rank, nranks, 1, -1
         self.set_text(row, "name", name)
         return row
 
-    def operation(self, communicator: Any, index: int = 0, name: str = "AllReduce", **values: Any) -> Any:
+    def operation(
+        self,
+        communicator: Any,
+        index: int = 0,
+        name: str = "AllReduce",
+        *,
+        kind: int = 0,
+        launched: int = 0,
+        **counts: int,
+    ) -> Any:
+        """`counts` by outcome; those that can only have been left out are so, the others happened after the launch."""
         row = communicator["operations"][index]
-        row["state"], row["name"] = SlotState.OPEN, self.name(name)
-        for field, value in values.items():
-            row[field] = value
+        row["state"], row["name"], row["kind"], row["launched"] = SlotState.OPEN, self.name(name), kind, launched
+        for outcome, count in counts.items():
+            if outcome in layout.SETTLED:
+                self.count(row, **{outcome: count})
+            else:
+                row["left_out"][layout.OUTCOMES.index(outcome)] = count
         return row
 
-    def cell(self, communicator: Any, index: int = 0, op: str = "AllReduce", power: int = 20, **values: Any) -> Any:
+    def cell(
+        self,
+        communicator: Any,
+        index: int = 0,
+        op: str = "AllReduce",
+        power: int = 20,
+        *,
+        algo: str = "RING",
+        proto: str = "LL128",
+        **counts: Any,
+    ) -> Any:
         row = communicator["cells"][index]
-        row["state"], row["size_log2"], row["operation"] = SlotState.OPEN, power, self.name(op)
-        row["algorithm"], row["protocol"] = self.name("RING"), self.name("LL128")
-        for field, value in values.items():
-            row[field] = value
+        row["size_log2"], row["operation"] = power, self.name(op)
+        row["algorithm"], row["protocol"] = self.name(algo), self.name(proto)
+        row["state"] = SlotState.OPEN
+        if "operations" in counts and "buckets" not in counts:
+            counts["buckets"] = [counts["operations"], *[0] * (layout.BUCKETS - 1)]
+        return self.count(row, **counts)
+
+    def peer(
+        self, communicator: Any, index: int = 0, op: str = "Send", peer: int = 1, power: int = 20, **counts: Any
+    ) -> Any:
+        row = communicator["peers"][index]
+        row["operation"], row["peer"], row["size_log2"] = self.name(op), peer, power
+        row["state"] = SlotState.OPEN
+        return self.count(row, **counts)
+
+    def link(self, communicator: Any, index: int = 0, peer: int = 1, direction: int = 0, **counts: Any) -> Any:
+        row = communicator["links"][index]
+        row["peer"], row["direction"], row["state"] = peer, direction, SlotState.OPEN
+        return self.count(row, **counts)
+
+    @staticmethod
+    def count(row: Any, **counts: Any) -> Any:
+        """Commit new counts of a row; what is not given stays as it was."""
+        field = "settled" if "settled" in row.dtype.names else "counts"
+        next_commit = (int(row["commit"]) >> layout.COMMIT_SHIFT) + 1
+        row[field][next_commit % 2] = row[field][(next_commit + 1) % 2]
+        for name, value in counts.items():
+            if field == "settled":
+                row[field][next_commit % 2]["outcomes"][layout.SETTLED.index(name)] = value
+            else:
+                row[field][next_commit % 2][name] = value
+        row["commit"] = next_commit << layout.COMMIT_SHIFT
         return row
+
+    @staticmethod
+    def fly(
+        communicator: Any, place: int, launched_ns: int, *, row: int = 0, number: int = 0, generation: int = 0
+    ) -> int:
+        """Put an operation in flight; returns how a commit names it."""
+        communicator["in_flight"][place] = (
+            launched_ns >> layout.FLIGHT_TIME_UNIT << layout.FLIGHT_TIME_SHIFT
+            | row << layout.FLIGHT_OPERATION_SHIFT
+            | (number & layout.FLIGHT_NUMBER_MASK) << layout.FLIGHT_NUMBER_SHIFT
+            | (generation & layout.FLIGHT_GENERATION_MASK)
+        )
+        return (
+            layout.COMMIT_NAMES
+            | place << layout.COMMIT_PLACE_SHIFT
+            | (generation & layout.FLIGHT_GENERATION_MASK) << layout.COMMIT_GENERATION_SHIFT
+        )
 
 
 class Clock:

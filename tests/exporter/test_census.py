@@ -5,10 +5,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from nccl_exporter import census, directory
 from nccl_exporter.census import Census, Findings
-from nccl_exporter.layout import FILE_SUFFIX, FileState
+from nccl_exporter.layout import FILE_SUFFIX, FileState, SlotState
 
 SECOND = 1_000_000_000
 
@@ -21,6 +22,12 @@ def counted(source_dir: Path, clock: Any) -> Census:
 def look(counted: Census) -> Findings:
     with ExitStack() as stack:
         return counted.take(stack)
+
+
+def scrape(counted: Census) -> None:
+    with ExitStack() as stack:
+        for source in counted.take(stack).sources:
+            counted.read(source)
 
 
 def test_living_processes_oldest_first(make_file: Callable[..., Any], counted: Census) -> None:
@@ -247,17 +254,68 @@ def test_dropped_events_stay_counted_when_a_process_ends(
     make_file: Callable[..., Any], counted: Census, holder: Any
 ) -> None:
     one, other = make_file("1", pid=1), make_file("2", pid=2)
-    one.header["dropped"][:] = [1, 2, 3, 4, 5]
-    other.header["dropped"][:] = [10, 0, 0, 0, 0]
-    look(counted)
-    assert counted.dropped == (11, 2, 3, 4, 5)
+    one.header["dropped"][:] = [1, 2, 3, 4, 5, 6]
+    other.header["dropped"][:] = [10, 0, 0, 0, 0, 0]
+    scrape(counted)
+    assert counted.dropped == (11, 2, 3, 4, 5, 6)
     one.header["dropped"][0] = 6
     holder.unlock(one.path)
-    look(counted)
-    assert counted.dropped == (16, 2, 3, 4, 5)
+    scrape(counted)
+    assert counted.dropped == (16, 2, 3, 4, 5, 6)
     one.path.unlink()
-    look(counted)
-    assert counted.dropped == (16, 2, 3, 4, 5)
+    scrape(counted)
+    assert counted.dropped == (16, 2, 3, 4, 5, 6)
+
+
+def test_what_the_rows_dropped_is_counted_until_the_end_and_beyond(
+    make_file: Callable[..., Any], counted: Census, holder: Any, clock: Any
+) -> None:
+    file = make_file()
+    row = file.communicator()
+    operation = file.operation(row, dropped_cell=1, dropped_contention=2)
+    scrape(counted)
+    assert counted.dropped == (0, 0, 0, 1, 0, 2)
+    file.operation(row, dropped_cell=5, dropped_contention=2)  # between the last scrape and the end
+    holder.kill()
+    for _ in range(2):
+        scrape(counted)
+        assert counted.dropped == (0, 0, 0, 5, 0, 2)
+    operation["left_out"] = 99  # nobody lives who could have written that
+    scrape(counted)
+    assert counted.dropped == (0, 0, 0, 5, 0, 2)
+    clock.ns += 301 * SECOND
+    scrape(counted)
+    assert not file.path.exists()
+    scrape(counted)
+    assert counted.dropped == (0, 0, 0, 5, 0, 2)
+
+
+def test_exporter_that_starts_later_counts_what_the_dead_left_behind(
+    make_file: Callable[..., Any], counted: Census
+) -> None:
+    file = make_file(live=False)
+    file.header["dropped"][0] = 7
+    file.operation(file.communicator(), dropped_name=3)
+    scrape(counted)
+    assert counted.dropped == (7, 0, 0, 0, 3, 0)
+
+
+def test_what_a_slot_dropped_is_counted_once_when_it_is_used_again(
+    make_file: Callable[..., Any], counted: Census
+) -> None:
+    file = make_file()
+    row = file.communicator()
+    file.operation(row, dropped_name=3)
+    scrape(counted)
+    row["state"] = SlotState.CLAIMED  # its successor moves the count to the header
+    scrape(counted)
+    assert counted.dropped[4] == 3
+    file.header["dropped"][4] = 3
+    scrape(counted)
+    row["operations"] = np.zeros_like(row["operations"])
+    file.operation(file.communicator(comm=0xDEF), dropped_name=1)
+    scrape(counted)
+    assert counted.dropped[4] == 4
 
 
 def test_default_directories(monkeypatch: pytest.MonkeyPatch) -> None:

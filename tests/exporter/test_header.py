@@ -5,19 +5,19 @@ from typing import Any
 import pytest
 from nccl_exporter import header, layout
 from nccl_exporter.errors import SourceError
-from nccl_exporter.layout import FileState, SlotState
+from nccl_exporter.layout import FileState
 
 
 def test_good_header(mapped_file: Any, descriptor: int) -> None:
-    mapped_file.header["dropped"][:] = [1, 2, 3, 4, 2**64 - 1]
-    mapped_file.header["gpu"] = 3
+    mapped_file.header["dropped"][:] = [1, 2, 3, 4, 5, 2**64 - 1]
+    mapped_file.header["governor_level"] = 3
     mapped_file.set_text(mapped_file.header, "job_id", "job-größe")
     state, process = header.read(descriptor, layout.FILE_BYTES)
     assert state is FileState.LIVE
     assert process is not None
-    assert (process.pid, process.gpu, process.global_rank, process.hostname) == (100, 3, -1, "node-a")
+    assert (process.pid, process.governor_level, process.global_rank, process.hostname) == (100, 3, -1, "node-a")
     assert process.job_id == "job-größe"
-    assert process.dropped == (1, 2, 3, 4, 2**64 - 1)
+    assert process.dropped == (1, 2, 3, 4, 5, 2**64 - 1)
 
 
 def test_writer_that_starts_is_no_process_yet(mapped_file: Any, descriptor: int) -> None:
@@ -41,19 +41,17 @@ def _text(field: str, value: bytes) -> Callable[[Any], None]:
     [
         ("magic", _set("magic", b"ELFELFEL")),
         ("magic", _set("magic", b"")),
-        ("version", _set("version", 2)),
+        ("version", _set("version", 1)),
         ("header", _set("header_bytes", 511)),
         ("header", _set("file_bytes", 2**63)),
         ("header", _set("state", 3)),
         ("header", _set("pid", 0)),
         ("header", _set("pid", -5)),
-        ("header", _set("gpu", -2)),
-        ("header", _set("gpu", 2**31 - 1)),
+        ("header", _set("governor_level", 1001)),
         ("header", _set("global_rank", -2)),
         ("header", _set("nccl_version", -1)),
         ("text", _text("hostname", b"\xfe\xfe")),
         ("text", _text("job_id", b"a\nb")),
-        ("text", _text("gpu_uuid", b"\x7f")),
     ],
 )
 def test_bad_header(mapped_file: Any, descriptor: int, reason: str, spoil: Callable[[Any], None]) -> None:
@@ -73,12 +71,3 @@ def test_file_that_is_cut_after_its_size_was_seen(mapped_file: Any, descriptor: 
     os.truncate(mapped_file.path, 100)
     with pytest.raises(SourceError, match="cut short"):
         header.read(descriptor, layout.FILE_BYTES)
-    with pytest.raises(SourceError, match="cut short"):
-        header.read_names(descriptor)
-
-
-def test_names(mapped_file: Any, descriptor: int) -> None:
-    for name in ("AllReduce", "RING", "un fit", "LL"):
-        mapped_file.name(name)
-    mapped_file.data["names"][0][3]["state"] = SlotState.CLAIMED
-    assert header.read_names(descriptor)[:5] == ("AllReduce", "RING", None, None, None)

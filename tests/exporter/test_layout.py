@@ -1,4 +1,4 @@
-"""The numpy mirror against the C++ header itself."""
+"""The numpy mirror against the C++ header itself, as nccl-sentinel-layout tells it."""
 
 import json
 import subprocess
@@ -7,57 +7,55 @@ from typing import Any
 
 import numpy as np
 import pytest
-from nccl_exporter import layout
+from nccl_exporter import layout, table
 
-INCLUDE = Path(__file__).parents[2] / "plugin" / "include"
+PLUGIN = Path(__file__).parents[2] / "plugin"
 
 STRUCTS = {
     "Header": layout.HEADER,
     "Name": layout.NAME,
-    "OperationCounters": layout.OPERATION,
+    "SettledCounts": layout.SETTLED_COUNTS,
+    "Operation": layout.OPERATION,
+    "CellCounts": layout.CELL_COUNTS,
     "Cell": layout.CELL,
+    "PeerCounts": layout.PEER_COUNTS,
+    "Peer": layout.PEER,
+    "LinkCounts": layout.LINK_COUNTS,
+    "Link": layout.LINK,
+    "Channel": layout.CHANNEL,
     "Communicator": layout.COMMUNICATOR,
     "File": layout.FILE,
 }
 
 
+CONSTANTS = """
+    kVersion kPageBytes kNames kCommunicators kOperations kCells kOtherCells kPeers kOtherPeers kLinks kOtherLinks
+    kChannels kInFlight kBuckets kStepStates kSizeEmpty kSizeOther kPeerOther kCommitShift kCommitNames
+    kCommitPlaceShift kCommitGenerationShift kFlightTimeShift kFlightTimeUnit kFlightOperationShift
+    kFlightNumberShift kFlightNumberMask kFlightGenerationMask
+"""
+
+
 @pytest.fixture(scope="module")
 def cpp(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Offsets, sizes and constants as the compiler sees them."""
-    fields = [(struct, field) for struct, dtype in STRUCTS.items() for field in dtype.names or ()]
-    lines = [
-        f'std::printf("\\"{struct}.{field}\\":[%zu,%zu],", offsetof({struct},{field}), sizeof({struct}::{field}));'
-        for struct, field in fields
-    ]
-    lines += [f'std::printf("\\"{struct}\\":%zu,", sizeof({struct}));' for struct in STRUCTS]
-    constants = ("kVersion", "kNames", "kCommunicators", "kOperations", "kCells", "kInFlight", "kBuckets")
-    constants += ("kSizeEmpty", "kSizeOther", "FileState::kStarting", "FileState::kLive", "FileState::kFinished")
-    constants += tuple(f"SlotState::k{name}" for name in ("Free", "Claimed", "Open", "Closed"))
-    constants += tuple(f"Refused::k{name.title()}" for name in (*layout.REFUSED, "Count"))
-    constants += tuple(f"Dropped::k{name.title()}" for name in (*layout.DROPPED, "Count"))
-    lines += [f'std::printf("\\"{name}\\":%ld,", static_cast<long>({name}));' for name in constants]
-    lines.append('const char* between = "\\"bounds\\":[";')
-    lines.append('for (auto bound : kBucketBoundsNs) { std::printf("%s%lu", between, bound); between = ","; }')
-    body = "\n".join(lines)
-    folder = tmp_path_factory.mktemp("layout")
-    (folder / "layout.cc").write_text(
-        f'#include <cstdio>\n#include "nccl_sentinel/layout.h"\nusing namespace nccl_sentinel::layout;\n'
-        f'int main() {{ std::printf("{{"); {body} std::printf("],\\"magic\\":\\"%.8s\\"}}", kMagic); }}\n'
-    )
-    subprocess.run(
-        ["g++", "-std=c++17", "-w", f"-I{INCLUDE}", "-o", folder / "layout", folder / "layout.cc"], check=True
-    )
-    answer: dict[str, Any] = json.loads(subprocess.check_output([folder / "layout"]))
+    program = tmp_path_factory.mktemp("layout") / "layout"
+    source = PLUGIN / "tests" / "layout_tool.cc"
+    subprocess.run(["g++", "-std=c++17", f"-I{PLUGIN}/include", "-o", program, source], check=True)
+    answer: dict[str, Any] = json.loads(subprocess.check_output([program]))
     return answer
 
 
 @pytest.mark.parametrize("struct", STRUCTS)
 def test_every_field_is_where_the_compiler_puts_it(cpp: dict[str, Any], struct: str) -> None:
     dtype = STRUCTS[struct]
-    assert cpp[struct] == dtype.itemsize
-    assert {name: list(_place(dtype, name)) for name in dtype.names or ()} == {
-        name: cpp[f"{struct}.{name}"] for name in dtype.names or ()
+    assert cpp[f"sizeof.{struct}"] == dtype.itemsize
+    told = {
+        name.removeprefix(f"offsetof.{struct}."): (offset, cpp[name.replace("offsetof", "sizeof", 1)])
+        for name, offset in cpp.items()
+        if name.startswith(f"offsetof.{struct}.")
     }
+    assert told == {name: _place(dtype, name) for name in dtype.names or ()}
 
 
 def _place(dtype: "np.dtype[Any]", name: str) -> tuple[int, int]:
@@ -66,28 +64,55 @@ def _place(dtype: "np.dtype[Any]", name: str) -> tuple[int, int]:
     return offset, kind.itemsize
 
 
-def test_counters_are_a_communicator_without_its_places_in_flight(cpp: dict[str, Any]) -> None:
-    assert cpp["Communicator.in_flight"][0] == layout.IN_FLIGHT_OFFSET
-    assert cpp["Communicator.operations"][0] == layout.OPERATIONS_OFFSET
-    assert cpp["Communicator.cells"][0] == layout.CELLS_OFFSET
-    assert cpp["File.names"][0] == layout.NAMES_OFFSET
-    assert cpp["File.communicators"][0] == layout.communicator_offset(0)
-    assert cpp["File.communicators"][0] + 3 * cpp["Communicator"] == layout.communicator_offset(3)
+def _enum(cpp: dict[str, Any], name: str) -> dict[str, int]:
+    prefix = f"{name}::k"
+    return {key.removeprefix(prefix): value for key, value in cpp.items() if key.startswith(prefix)}
 
 
-def test_constants(cpp: dict[str, Any]) -> None:
-    assert cpp["magic"].encode() == layout.MAGIC
-    assert cpp["kVersion"] == layout.VERSION
-    assert tuple(cpp["bounds"]) == layout.BUCKET_BOUNDS_NS
-    for name in ("Names", "Communicators", "Operations", "Cells", "InFlight", "Buckets", "SizeEmpty", "SizeOther"):
-        ours = "IN_FLIGHT" if name == "InFlight" else name.upper().replace("SIZE", "SIZE_")
-        assert cpp[f"k{name}"] == getattr(layout, ours)
-    assert {state.name: cpp[f"FileState::k{state.name.title()}"] for state in layout.FileState} == {
-        state.name: state for state in layout.FileState
-    }
-    assert [cpp[f"SlotState::k{state.name.title()}"] for state in layout.SlotState] == list(layout.SlotState)
+@pytest.mark.parametrize("name", CONSTANTS.split())
+def test_constant(cpp: dict[str, Any], name: str) -> None:
+    ours = "".join(f"_{letter}" if letter.isupper() else letter for letter in name[1:]).upper().removeprefix("_")
+    assert getattr(layout, ours) == cpp[name]
 
 
-@pytest.mark.parametrize(("enum", "names"), [("Refused", layout.REFUSED), ("Dropped", layout.DROPPED)])
-def test_reasons_are_in_the_order_of_the_enum(cpp: dict[str, Any], enum: str, names: tuple[str, ...]) -> None:
-    assert [cpp[f"{enum}::k{name.title()}"] for name in names] == list(range(cpp[f"{enum}::kCount"]))
+def test_lists(cpp: dict[str, Any]) -> None:
+    assert bytes(cpp["kMagic"]) == layout.MAGIC
+    assert tuple(cpp["kBucketBoundsNs"]) == layout.BUCKET_BOUNDS_NS
+    assert [layout.OUTCOMES[outcome] for outcome in cpp["kSettled"]] == list(layout.SETTLED)
+
+
+def test_states_and_kinds(cpp: dict[str, Any]) -> None:
+    for enum in (layout.FileState, layout.SlotState, layout.OperationKind):
+        told = _enum(cpp, enum.__name__)
+        assert {name.lower(): value for name, value in told.items()} == {
+            member.name.replace("_", "").lower(): member.value for member in enum
+        }
+
+
+@pytest.mark.parametrize(
+    ("enum", "names"),
+    [
+        ("Outcome", layout.OUTCOMES),
+        ("Dropped", layout.DROPPED),
+        ("Direction", layout.DIRECTIONS),
+        ("Transport", layout.TRANSPORTS),
+    ],
+)
+def test_names_are_in_the_order_of_the_enum(cpp: dict[str, Any], enum: str, names: tuple[str, ...]) -> None:
+    told = _enum(cpp, enum)
+    told.pop("Count", None)
+    ordered = sorted(told, key=lambda name: told[name])
+    assert [told[name] for name in ordered] == list(range(len(names)))
+    assert [name.lower() for name in ordered] == [name.replace("_", "") for name in names]
+
+
+def test_refused_are_those_between_skipped_and_dropped() -> None:
+    assert layout.REFUSED == ("negative", "zero", "incomplete", "overwritten", "graph", "untimed")
+
+
+def test_tables(cpp: dict[str, Any]) -> None:
+    for place, name in zip(table.TABLES, ("operations", "cells", "peers", "links"), strict=True):
+        assert place.offset == cpp[f"offsetof.Communicator.{name}"]
+        assert place.rows * place.row.itemsize == cpp[f"sizeof.Communicator.{name}"]
+    assert cpp["offsetof.Communicator.channels"] == table.ROWS_END
+    assert layout.communicator_offset(3) == cpp["offsetof.File.communicators"] + 3 * cpp["sizeof.Communicator"]

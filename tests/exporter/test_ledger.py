@@ -8,11 +8,11 @@ COUNTS = st.tuples(*[st.integers(0, 2**64 - 1)] * len(DROPPED))
 
 def test_ended_processes_stay_counted() -> None:
     ledger: Ledger[str] = Ledger()
-    ledger.note("a", (1, 0, 0, 0, 0))
-    ledger.note("b", (2, 5, 0, 0, 0))
+    ledger.note("a", (1, 0, 0, 0, 0, 0))
+    ledger.note("b", (2, 5, 0, 0, 0, 0))
     ledger.settle({"b"})
-    ledger.note("b", (3, 5, 0, 0, 0))
-    assert ledger.total == (4, 5, 0, 0, 0)
+    ledger.note("b", (3, 5, 0, 0, 0, 0))
+    assert ledger.total == (4, 5, 0, 0, 0, 0)
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), COUNTS, st.sets(st.sampled_from("abc")))))

@@ -1,6 +1,8 @@
+import os
 from typing import Any
 
 import pytest
+from nccl_exporter import layout
 from nccl_exporter.layout import SlotState
 from nccl_exporter.reader import Reader
 
@@ -19,52 +21,57 @@ def test_every_slot_in_use(mapped_file: Any, descriptor: int, reader: Reader) ->
     assert [found.rank for found in reader.communicators(descriptor)] == [0, 5, 63]
 
 
-@pytest.mark.parametrize(
-    ("launches", "age_ns"),
-    [
-        ({}, 0),
-        ({0: 1000 * SECOND - 5}, 5),
-        ({4: 999 * SECOND, 1023: 990 * SECOND}, 10 * SECOND),
-        ({0: 1001 * SECOND}, 0),
-        ({0: 2**64 - 1}, 0),
-    ],
-)
-def test_oldest_operation_in_flight(
-    mapped_file: Any, descriptor: int, reader: Reader, launches: dict[int, int], age_ns: int
-) -> None:
+def test_age_of_the_oldest_operation_in_flight(mapped_file: Any, descriptor: int, reader: Reader, clock: Any) -> None:
     row = mapped_file.communicator()
-    for place, launched in launches.items():
-        row["in_flight"][place] = launched
-    (found,) = reader.communicators(descriptor)
-    assert found.inflight_ns == age_ns
+    mapped_file.operation(row, launched=1)
+    assert reader.communicators(descriptor)[0].inflight_ns == 0
+    mapped_file.fly(row, 4, 999 * SECOND)
+    mapped_file.fly(row, 1023, 990 * SECOND)
+    assert reader.communicators(descriptor)[0].inflight_ns == pytest.approx(10 * SECOND, abs=2**20)
 
 
 def test_closed_communicator_is_seen_for_a_minute(
     mapped_file: Any, descriptor: int, reader: Reader, clock: Any
 ) -> None:
     row = mapped_file.communicator()
+    mapped_file.operation(row, launched=1, dropped_name=2)
     row["state"], row["closed_monotonic_ns"] = SlotState.CLOSED, clock.ns
-    row["in_flight"][0] = 1
+    mapped_file.fly(row, 0, clock.ns - SECOND)
     clock.ns += 60 * SECOND
     (found,) = reader.communicators(descriptor)
     assert found.inflight_ns == 0
     clock.ns += 1
-    assert list(reader.communicators(descriptor)) == []
+    for _ in range(2):
+        assert reader.communicators(descriptor) == []
+        assert reader.dropped == (0, 0, 0, 0, 2, 0)  # it is still in the file
 
 
-def test_callback_time_is_kept_until_the_slot_has_another_communicator(
-    mapped_file: Any, descriptor: int, reader: Reader
+def test_communicator_closed_in_the_future_is_over(
+    mapped_file: Any, descriptor: int, reader: Reader, clock: Any
 ) -> None:
     row = mapped_file.communicator()
+    row["state"], row["closed_monotonic_ns"] = SlotState.CLOSED, clock.ns + 1
+    assert reader.communicators(descriptor) == []
+
+
+def test_slot_that_is_used_again_starts_over(mapped_file: Any, descriptor: int, reader: Reader) -> None:
+    row = mapped_file.communicator()
     row["callbacks"], row["callbacks_timed"], row["callback_ns"] = 1000, 1, 1000
+    mapped_file.operation(row, launched=9)
     (found,) = reader.communicators(descriptor)
-    assert found.callback_ns == 1_000_000
+    assert (found.callback_ns, found.started) == (1_000_000, 9)
     row["callbacks_timed"], row["callback_ns"] = 10, 1500
-    (found,) = reader.communicators(descriptor)
-    assert found.callback_ns == 1_000_000
+    mapped_file.operation(row, launched=1)
     mapped_file.communicator()
     (found,) = reader.communicators(descriptor)
-    assert found.callback_ns == 150_000
+    assert (found.callback_ns, found.started) == (150_000, 1)
+
+
+def test_communicator_that_cannot_be_is_left_out_and_counted(mapped_file: Any, descriptor: int, reader: Reader) -> None:
+    mapped_file.communicator(0, rank=9, nranks=2)
+    mapped_file.communicator(1)
+    assert len(reader.communicators(descriptor)) == 1
+    assert reader.rejected == {"communicator": 1}
 
 
 def test_name_that_was_added_while_the_rows_were_read(
@@ -72,13 +79,35 @@ def test_name_that_was_added_while_the_rows_were_read(
 ) -> None:
     """Rows first, names last: a row never shows a name that is not read yet."""
     row = mapped_file.communicator()
+    mapped_file.operation(row, 1, launched=1)
+    reader.communicators(descriptor)
     take = reader._snapshots.take
 
     def write_a_row_just_before(descriptor: int, slot: int) -> Any:
-        mapped_file.operation(row, 0, name="Brand.New", started=1)
+        mapped_file.operation(row, 0, name="Brand.New", launched=1)
         return take(descriptor, slot)
 
     monkeypatch.setattr(reader._snapshots, "take", write_a_row_just_before)
     (found,) = reader.communicators(descriptor)
-    assert [operation.name for operation in found.operations] == ["Brand.New"]
+    assert {operation.name for operation in found.operations} == {"AllReduce", "Brand.New"}
     assert not reader.rejected
+
+
+def test_only_what_is_in_use_is_read(
+    mapped_file: Any, descriptor: int, reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+    real = os.preadv
+
+    def measured(descriptor: int, buffers: list[Any], offset: int) -> int:
+        sizes.append(len(buffers[0]))
+        return real(descriptor, buffers, offset)
+
+    monkeypatch.setattr(os, "preadv", measured)
+    reader.communicators(descriptor)
+    idle = sum(sizes)
+    assert idle <= 8 * layout.COMMUNICATORS
+    sizes.clear()
+    mapped_file.communicator()
+    reader.communicators(descriptor)
+    assert sum(sizes) <= idle + 3 * layout.COMMUNICATOR.itemsize

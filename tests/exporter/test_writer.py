@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from nccl_exporter import layout
 from nccl_exporter.collector import Collector
 from nccl_exporter.reader import Reader
 
 HERE = Path(__file__).parent
-INCLUDE = HERE.parents[1] / "plugin" / "include"
+PLUGIN = HERE.parents[1] / "plugin"
 
 
 @pytest.fixture(scope="module")
 def writer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("writer") / "writer"
-    subprocess.run(["g++", "-std=c++17", "-O2", f"-I{INCLUDE}", "-o", program, HERE / "writer.cc"], check=True)
+    includes = [f"-I{PLUGIN}/include", f"-I{PLUGIN}/src"]
+    subprocess.run(["g++", "-std=c++17", "-O2", *includes, "-o", program, HERE / "writer.cc"], check=True)
     return program
 
 
@@ -27,6 +27,7 @@ def writer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def written_file(mapped_file: Any) -> Any:
     row = mapped_file.communicator()
     mapped_file.cell(row)
+    mapped_file.link(row)
     mapped_file.operation(row)
     return mapped_file
 
@@ -54,33 +55,69 @@ def start(writer: Path, written_file: Any) -> Iterator[Callable[[int], "subproce
 def test_plain_copies_are_torn(
     written_file: Any, descriptor: int, start: Callable[[int], Any], poll: Callable[..., Any]
 ) -> None:
-    """Without the sequences the tests below would fail: this writer does tear a plain copy."""
+    """Without the commits the tests below would fail: this writer does tear a plain copy."""
     start(0)
-    cell = written_file.data["communicators"][0][0]["cells"][0:1]
-    poll(lambda: (copy := np.copy(cell)) is not None and copy["duration_ns"][0] != 1000 * copy["operations"][0])
+    cell = written_file.data["communicators"][0][0]["cells"][0:1]["counts"]
+
+    def torn() -> bool:
+        copy = np.copy(cell)
+        return bool((copy["duration_ns"] != 1000 * copy["operations"]).any())
+
+    poll(torn)
 
 
-@pytest.mark.parametrize("pauses", [0, 20, 200])
+@pytest.mark.parametrize("pauses", [0, 20, 200, 20_000])
 def test_counts_and_sums_always_match(
     written_file: Any, descriptor: int, start: Callable[[int], Any], pauses: int
 ) -> None:
     start(pauses)
     reader = Reader(time.monotonic_ns)
-    seen: list[int] = []
+    seen: list[tuple[int, ...]] = []
+    still = 0
     end = time.monotonic() + 1.0
     while time.monotonic() < end:
-        (found,) = reader.communicators(descriptor)
-        for cell in found.cells:
-            assert (cell.duration_ns, cell.log_microseconds) == (1000 * cell.operations, 2.0 * cell.operations)
-            seen.append(cell.operations)
+        (found,) = reader.communicators(descriptor, written_file.header["start_monotonic_ns"])
+        for operations, duration_ns, logs in found.cells.by_key().values():
+            assert (duration_ns, logs) == (1000 * operations, 2.0 * operations)
+        for operations, size, *states in found.links.by_key().values():
+            assert (size, states) == (64 * operations, [operations] * 3 + [1000 * operations] * 3)
         for row in found.operations:
             assert (row.duration_ns, row.bytes) == (1000 * row.operations, 64 * row.operations)
-            assert row.buckets == (row.operations, *[0] * (layout.BUCKETS - 1))
-            assert row.started >= row.operations
-    assert seen == sorted(seen)
-    if pauses == 200:  # some 5 us between rows, as fast as NCCL's smallest operations: nearly every look is whole
+            accounted = row.operations + row.skipped + sum(row.refused)
+            assert row.started >= accounted
+            if found.is_still:
+                assert row.started == accounted + row.in_flight
+                assert row.in_flight <= 4
+                still += 1
+            seen.append((row.started, row.operations, row.skipped, *row.refused))
+        assert found.inflight_ns < 10**9
+    for column in zip(*seen, strict=True):
+        assert list(column) == sorted(column)
+    assert reader.rejected == {}
+    if pauses == 20_000:  # some 500 us between operations: nearly every look is consistent
+        assert still > 0.9 * len(seen)
         assert len(set(seen)) > 20
-        assert reader.torn < len(seen) // 10
+        assert reader.torn == 0
+
+
+@pytest.mark.parametrize("victim", range(20))
+def test_killed_writer_leaves_whole_counts(
+    written_file: Any, descriptor: int, start: Callable[[int], Any], victim: int
+) -> None:
+    """Wherever it is killed, every operation is counted once: in its row or in flight."""
+    process = start(victim % 3)
+    process.kill()
+    process.wait()
+    reader = Reader(time.monotonic_ns)
+    (found,) = reader.communicators(descriptor)
+    (row,) = found.operations
+    assert found.is_still
+    assert row.started == row.operations + row.skipped + sum(row.refused) + row.in_flight
+    assert found.cells.by_key() == {
+        ("AllReduce", "1048576", "RING", "LL128"): (row.operations, 1000 * row.operations, 2.0 * row.operations)
+    }
+    assert reader.torn == 0
+    assert reader.rejected == {}
 
 
 def test_series_end_with_the_process(
@@ -88,7 +125,7 @@ def test_series_end_with_the_process(
 ) -> None:
     process = start(200)
     collector = Collector([source_dir])
-    assert "nccl_collective_operations_total" in collector.collect()
+    assert "nccl_collective_operations_total{" in collector.collect()
     process.kill()
     process.wait()
     text = collector.collect()

@@ -15,8 +15,14 @@ import pytest
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-TOOLS = ("nccl-sentinel-tests", "nccl-sentinel-layout", "nccl-sentinel-golden", "nccl-sentinel-bench")
-TARGETS = ("nccl-profiler-sentinel", "fake-cuda", "fake-nccl", *TOOLS)
+TOOLS = (
+    "nccl-sentinel-tests",
+    "nccl-sentinel-layout",
+    "nccl-sentinel-golden",
+    "nccl-sentinel-fuzz",
+    "nccl-sentinel-solo-player",
+)
+TARGETS = ("nccl-profiler-sentinel", "nccl-profiler-empty", "nccl-profiler-loud", "fake-cuda", "fake-nccl", *TOOLS)
 
 
 class Build:

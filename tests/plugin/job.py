@@ -8,57 +8,41 @@ import json
 import lzma
 import resource
 import sys
+from collections import Counter
 from collections.abc import Callable
-from ctypes import CFUNCTYPE, POINTER, byref, c_char_p, c_int, c_size_t, c_uint8, c_uint64, c_void_p
+from ctypes import CFUNCTYPE, POINTER, byref, c_char_p, c_int, c_uint64, c_void_p
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-COLL, KERNEL_CH, KERNEL_CH_STOP = 1 << 1, 1 << 6, 22
+from descriptor import BITS, Descriptors
 
-
-class Coll(ctypes.Structure):
-    _fields_ = (
-        ("seq", c_uint64),
-        ("func", c_char_p),
-        ("send", c_void_p),
-        ("recv", c_void_p),
-        ("count", c_size_t),
-        ("root", c_int),
-        ("datatype", c_char_p),
-        ("channels", c_uint8),
-        ("warps", c_uint8),
-        ("algo", c_char_p),
-        ("proto", c_char_p),
-        ("group", c_void_p),
-    )
-
-
-class KernelCh(ctypes.Structure):
-    _fields_ = (("channel", c_uint8), ("timer", c_uint64))
-
-
-class Event(ctypes.Union):
-    _fields_ = (("coll", Coll), ("kernel", KernelCh))
-
-
-class Descriptor(ctypes.Structure):
-    # In version 4 the type is one byte; the seven after it are padding.
-    _fields_ = (("type", c_uint64), ("parent", c_void_p), ("rank", c_int), ("event", Event))
+KERNEL_CH_STOP = 22
+LAST_STATE_BEFORE_4 = 18
 
 
 class Table(ctypes.Structure):
     _fields_ = (
         ("name", c_char_p),
         ("init", c_void_p),
-        ("start", CFUNCTYPE(c_int, c_void_p, POINTER(c_void_p), POINTER(Descriptor))),
+        ("start", CFUNCTYPE(c_int, c_void_p, POINTER(c_void_p), c_void_p)),
         ("stop", CFUNCTYPE(c_int, c_void_p)),
         ("state", CFUNCTYPE(c_int, c_void_p, c_int, POINTER(c_uint64))),
         ("finalize", CFUNCTYPE(c_int, c_void_p)),
     )
 
 
+INIT_1 = CFUNCTYPE(c_int, POINTER(c_void_p), POINTER(c_int))
 INIT_4 = CFUNCTYPE(c_int, POINTER(c_void_p), POINTER(c_int), c_char_p, c_uint64, c_int, c_int, c_int, c_void_p)
 INIT_5 = CFUNCTYPE(c_int, POINTER(c_void_p), c_uint64, POINTER(c_int), c_char_p, c_int, c_int, c_int, c_void_p)
+
+
+@dataclass
+class Communicator:
+    context: c_void_p
+    identity: int
+    name: str
+    rank: int
 
 
 class Job:
@@ -67,7 +51,11 @@ class Job:
     def __init__(self, plugin: str, nccl: str, cuda: str, version: int) -> None:
         self.version = version
         self.paths = (plugin, nccl, cuda)
-        self.contexts: dict[int, c_void_p] = {}
+        self.communicators: dict[int, Communicator] = {}
+        self.descriptors = Descriptors(version)
+        self.sequences: Counter[int] = Counter()
+        # One for all communicators; the plugin writes it whenever it likes.
+        self.mask = c_int(-1)
 
     def load(self, with_cuda: bool = False) -> str:
         plugin, nccl, cuda = self.paths
@@ -82,60 +70,81 @@ class Job:
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
 
     def init(self, identity: int, name: str = "world", ranks: int = 8, rank: int = 3) -> list[int]:
-        context, mask = c_void_p(), c_int(-1)
+        context, mask = c_void_p(), byref(self.mask)
         rest = (2, ranks, rank, self.logger)
-        if self.version == 4:
-            result = INIT_4(self.table.init)(byref(context), byref(mask), name.encode(), identity, *rest)
+        if self.version < 4:
+            result = INIT_1(self.table.init)(byref(context), mask)
+        elif self.version == 4:
+            result = INIT_4(self.table.init)(byref(context), mask, name.encode(), identity, *rest)
         else:
-            result = INIT_5(self.table.init)(byref(context), identity, byref(mask), name.encode(), *rest)
-        self.contexts[identity] = context
-        return [result, mask.value]
+            result = INIT_5(self.table.init)(byref(context), identity, mask, name.encode(), *rest)
+        self.communicators[identity] = Communicator(context, identity, name, rank)
+        return [result, self.mask.value]
+
+    def start(self, communicator: Communicator, row: dict[str, Any], parent: c_void_p | None = None) -> c_void_p:
+        """The handle of an event that a row of a trace describes."""
+        handle = c_void_p()
+        descriptor = self.descriptors.make(row, parent, communicator.name, communicator.identity)
+        self.table.start(communicator.context, byref(handle), descriptor)
+        return handle
 
     def run(self, identity: int, times: int = 1) -> None:
-        context = self.contexts[identity]
+        """All-reduces of one channel and 40 us, each with the events that the mask asks for as it begins."""
+        communicator = self.communicators[identity]
+        coll = {"type": "Coll", "rank": communicator.rank, "func": "AllReduce", "count": 1024, "dtype": "ncclFloat32"}
+        coll |= {"nchannels": 1, "algo": "RING", "proto": "LL"}
+        kernel = {"type": "KernelCh", "rank": communicator.rank, "channel": 0, "ptimer": 1_000_000}
         for _ in range(times):
-            coll = Coll(func=b"AllReduce", count=1024, datatype=b"ncclFloat32", channels=1, algo=b"RING", proto=b"LL")
-            operation, channel = c_void_p(), c_void_p()
-            self.table.start(context, byref(operation), Descriptor(COLL, None, 3, Event(coll=coll)))
+            timed = bool(self.mask.value & BITS["KernelCh"]) and self.descriptors.knows("KernelCh")
+            operation = self.start(communicator, coll | {"seq": self.sequences[identity]})
+            self.sequences[identity] += 1
             self.table.stop(operation)
-            kernel = Descriptor(KERNEL_CH, operation, 3, Event(kernel=KernelCh(0, 1_000_000)))
-            self.table.start(context, byref(channel), kernel)
-            self.table.state(channel, KERNEL_CH_STOP, byref(c_uint64(1_040_000)))
-            self.table.stop(channel)
+            if timed:
+                channel = self.start(communicator, kernel, operation)
+                self.table.state(channel, KERNEL_CH_STOP, byref(c_uint64(1_040_000)))
+                self.table.stop(channel)
 
-    def replay(self, path: str) -> int:
-        """Every Coll and KernelCh callback of a recorded trace, in its order; the number of callbacks."""
+    def replay(self, path: str, types: list[str] | None = None) -> int:
+        """Every callback of a recorded trace that this version has, in its order and whatever the mask says.
+
+        Of the given types alone, if any are given. A null handle gets no more callbacks. The number of callbacks.
+        """
         handles: dict[int, c_void_p] = {}
-        communicators: dict[int, int] = {}
+        communicators: dict[int, Communicator] = {}
         calls = 0
         for line in lzma.decompress(Path(path).read_bytes()).splitlines():
             row = json.loads(line)
             if row["k"] == "init":
-                communicators[row["comm"]] = int(row["comm_id"], 16)
-                self.init(communicators[row["comm"]], row["name"] or "", row["nranks"], row["rank"])
-            elif row.get("type") in {"Coll", "KernelCh"}:
-                calls += 1
-                if row["k"] == "stop":
-                    self.table.stop(handles[row["id"]])
-                elif row["k"] == "state":
-                    self.table.state(handles[row["id"]], row["state"], byref(c_uint64(row["ptimer"])))
-                else:
-                    handle = handles[row["id"]] = c_void_p()
-                    context = self.contexts[communicators[row["comm"]]]
-                    self.table.start(context, byref(handle), self.descriptor(row, handles))
+                identity = int(row["comm_id"], 16)
+                self.init(identity, row["name"] or "", row["nranks"], row["rank"])
+                communicators[row["comm"]] = self.communicators[identity]
+            elif row["k"] != "finalize" and self.emits(row, types):
+                calls += self.replay_event(row, handles, communicators)
         return calls
 
-    def descriptor(self, row: dict[str, Any], handles: dict[int, c_void_p]) -> Descriptor:
-        parent = handles.get(row.get("parent", 0))
-        if row["type"] == "KernelCh":
-            return Descriptor(KERNEL_CH, parent, row["rank"], Event(kernel=KernelCh(row["channel"], row["ptimer"])))
-        text = {name: row[name].encode() for name in ("func", "algo", "proto")}
-        datatype = row["dtype"].encode()
-        coll = Coll(seq=row["seq"], count=row["count"], datatype=datatype, channels=row["nchannels"], **text)
-        return Descriptor(COLL, parent, row["rank"], Event(coll=coll))
+    def replay_event(
+        self, row: dict[str, Any], handles: dict[int, c_void_p], communicators: dict[int, Communicator]
+    ) -> bool:
+        if row["k"] == "start":
+            parent = handles.get(row.get("parent", 0))
+            handles[row["id"]] = self.start(communicators[row["comm"]], row, parent)
+        elif not handles[row["id"]]:
+            return False
+        elif row["k"] == "stop":
+            self.table.stop(handles[row["id"]])
+        else:
+            value = row.get("ptimer", row.get("trans_size")) if self.version >= 4 else None
+            self.table.state(handles[row["id"]], row["state"], None if value is None else byref(c_uint64(value)))
+        return True
+
+    def emits(self, row: dict[str, Any], types: list[str] | None) -> bool:
+        if types is not None and row["type"] not in types:
+            return False
+        late = row["k"] == "state" and self.version < 4 and row["state"] > LAST_STATE_BEFORE_4
+        return self.descriptors.knows(row["type"]) and not late
 
     def finalize(self, identity: int) -> int:
-        return int(self.table.finalize(self.contexts.pop(identity)))
+        return int(self.table.finalize(self.communicators.pop(identity).context))
 
     def unload(self) -> int:
         close = ctypes.CDLL(None).dlclose

@@ -9,9 +9,9 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 
 def test_bytes(native):
     made = subprocess.check_output([native.tool("nccl-sentinel-golden")])
-    assert made == lzma.decompress((GOLDEN / "mapped-file-v1.bin.xz").read_bytes())
+    assert made == lzma.decompress((GOLDEN / "mapped-file-v2.bin.xz").read_bytes())
 
 
 def test_sizes_and_offsets(native):
     made = subprocess.check_output([native.tool("nccl-sentinel-layout")], text=True)
-    assert made == (GOLDEN / "mapped-file-v1.layout.json").read_text()
+    assert made == (GOLDEN / "mapped-file-v2.layout.json").read_text()

@@ -1,7 +1,5 @@
 """The shared library as the loader sees it."""
 
-import json
-import os
 import subprocess
 
 
@@ -10,8 +8,8 @@ def symbols(native, *options):
     return {line.split()[0].partition("@")[0] for line in text.splitlines()}
 
 
-def test_exports_the_two_tables_and_nothing_else(native):
-    assert symbols(native, "--defined-only") == {"ncclProfiler_v4", "ncclProfiler_v5"}
+def test_exports_a_table_for_each_version_and_nothing_else(native):
+    assert symbols(native, "--defined-only") == {f"ncclProfiler_v{version}" for version in range(1, 8)}
 
 
 def test_needs_the_c_library_alone(native):
@@ -28,13 +26,3 @@ def test_neither_allocates_nor_throws(native):
     assert {"clock_gettime", "posix_fallocate"} <= undefined
     assert not undefined & {"malloc", "calloc", "realloc", "free", "printf", "fprintf", "abort", "exit"}
     assert not [name for name in undefined if name.startswith(("_Z", "__cxa_throw", "__cxa_guard"))]
-
-
-def test_benchmark_reports_every_number(native, directory):
-    environment = os.environ | {"NCCL_SENTINEL_DIR": str(directory)}
-    numbers = json.loads(
-        subprocess.check_output([native.tool("nccl-sentinel-bench"), "--json"], env=environment, text=True)
-    )
-    assert set(numbers) == {"launch_ns", "channel_ns", "launch_beside_ns", "channel_beside_ns"}
-    # Two orders above what it takes: this is no benchmark, it catches a lock or a system call.
-    assert all(0 < value < 20_000 for value in numbers.values())

@@ -7,9 +7,12 @@ import struct
 from pathlib import Path
 
 import pytest
+from plugin.layout import FILE_BYTES
 
-WANTED = (1 << 1) | (1 << 6)
-FILE_BYTES = 1_018_368
+from plugin import layout
+
+OPERATIONS = 1 << 1 | 1 << 2 | 1 << 12
+WANTED = OPERATIONS | 1 << 3 | 1 << 4 | 1 << 6  # and what times them
 
 
 def only_file(directory: Path) -> Path:
@@ -25,49 +28,69 @@ def lock_owner(path: Path) -> int | None:
     return None if kind == fcntl.F_UNLCK else pid
 
 
-def text_at(data: bytes, offset: int, size: int) -> str:
-    return data[offset : offset + size].partition(b"\0")[0].decode()
-
-
 def warnings(log: list[str]) -> list[str]:
     return [line for line in log if line.startswith("2 ")]
 
 
-@pytest.mark.parametrize("version", [4, 5])
+@pytest.mark.parametrize("version", range(1, 8))
 def test_header_says_who_the_process_is(start_job, directory, version):
-    environment = {
-        "RANK": "5",
-        "SLURM_PROCID": "6",
-        "LOCAL_RANK": "1",
-        "CUDA_VISIBLE_DEVICES": "4,6",
-        "SLURM_JOB_ID": "70123",
-    }
+    environment = {"RANK": "5", "SLURM_PROCID": "6", "SLURM_JOB_ID": "70123"}
     job = start_job(version=version, environment=environment)
-    assert job.tell("load", True) == "Sentinel"
-    assert job.tell("init", 7) == [0, WANTED]
+    assert job.tell("load") == "Sentinel"
+    assert job.tell("init", 7) == [0, WANTED if version >= 4 else OPERATIONS]
     path = only_file(directory)
     data = path.read_bytes()
     assert len(data) == FILE_BYTES
     assert data[:8] == b"NCCLSNTL"
-    layout, header_bytes, file_bytes, state, pid = struct.unpack_from("<IIQIi", data, 8)
-    assert (layout, header_bytes, file_bytes, state, pid) == (1, 512, FILE_BYTES, 1, job.pid)
-    _, start = struct.unpack_from("<qQ", data, 32)
-    assert path.name == f"{job.pid}-{start:x}.nccl-sentinel"
-    assert struct.unpack_from("<iiiI", data, 48) == (5, 6, 22809, version)  # device 1 of 4,6
-    assert text_at(data, 136, 64) == socket.gethostname()
-    assert text_at(data, 200, 128) == "70123"
-    assert text_at(data, 328, 48) == "GPU-10111213-1415-1617-1819-1a1b1c1d1e1f"
+    fields = ("version", "header_bytes", "file_bytes", "state", "pid", "interface_version")
+    told = {field: layout.number(data, 0, f"Header.{field}") for field in fields}
+    assert told == {
+        "version": 2,
+        "header_bytes": 512,
+        "file_bytes": FILE_BYTES,
+        "state": layout.LAYOUT["FileState::kLive"],
+        "pid": job.pid,
+        "interface_version": version,
+    }
+    assert path.name == f"{job.pid}-{layout.number(data, 0, 'Header.start_monotonic_ns'):x}.nccl-sentinel"
+    assert layout.number(data, 0, "Header.global_rank", "i") == 5
+    # The first three versions hand over no logger, which is how NCCL's library is found.
+    assert layout.number(data, 0, "Header.nccl_version") == (22809 if version >= 4 else 0)
+    assert layout.text(data, 0, "Header.hostname") == socket.gethostname()
+    assert layout.text(data, 0, "Header.job_id") == "70123"
     assert path.stat().st_mode & 0o777 == 0o644
     assert not warnings(job.end())
 
 
-def test_without_cuda_the_local_rank_tells_the_gpu(start_job, directory):
-    job = start_job(environment={"LOCAL_RANK": "1", "CUDA_VISIBLE_DEVICES": "4,6"})
+@pytest.mark.parametrize(
+    ("environment", "sample", "budget"),
+    [
+        ({}, (4, 64), 2_000),
+        ({"NCCL_SENTINEL_SAMPLE": "all", "NCCL_SENTINEL_BUDGET": "off"}, (1, 1), 0),
+        ({"NCCL_SENTINEL_SAMPLE": "off", "NCCL_SENTINEL_BUDGET": "1%"}, (0, 1), 10_000),
+    ],
+)
+def test_header_says_how_it_samples(start_job, directory, environment, sample, budget):
+    job = start_job(environment=environment)
     job.tell("load")
+    assert job.tell("init", 7) == [0, WANTED if sample[0] else OPERATIONS]
+    data = only_file(directory).read_bytes()
+    assert tuple(layout.number(data, 0, f"Header.sample_{part}") for part in ("burst", "period")) == sample
+    assert layout.number(data, 0, "Header.budget_ppm") == budget
+    assert layout.number(data, 0, "Header.events") == WANTED
+
+
+@pytest.mark.parametrize(("with_cuda", "uuid"), [(True, "GPU-10111213-1415-1617-1819-1a1b1c1d1e1f"), (False, "")])
+def test_a_communicator_says_which_gpu_it_is_on(start_job, directory, with_cuda, uuid):
+    """Device 1 of two, by CUDA's word or else by the local rank."""
+    job = start_job(environment={"LOCAL_RANK": "1", "CUDA_VISIBLE_DEVICES": "4,6"})
+    job.tell("load", with_cuda)
     job.tell("init", 7)
     data = only_file(directory).read_bytes()
-    assert struct.unpack_from("<ii", data, 48) == (-1, 6)
-    assert text_at(data, 328, 48) == ""
+    (communicator,) = layout.communicators(data)
+    assert layout.number(data, communicator, "Communicator.gpu", "i") == 6
+    assert layout.text(data, communicator, "Communicator.gpu_uuid") == uuid
+    assert layout.number(data, 0, "Header.global_rank", "i") == -1
 
 
 def test_file_lives_as_long_as_the_process(start_job, directory):
@@ -153,6 +176,6 @@ def test_wrong_values_are_said_once_and_defaults_used(start_job, directory):
     job.tell("load")
     assert job.tell("init", 7) == [0, WANTED]
     assert job.tell("init", 8) == [0, WANTED]
-    assert struct.unpack_from("<i", only_file(directory).read_bytes(), 48) == (2,)
+    assert layout.number(only_file(directory).read_bytes(), 0, "Header.global_rank", "i") == 2
     (line,) = warnings(job.end())
     assert "RANK=first" in line

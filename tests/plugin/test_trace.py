@@ -3,82 +3,227 @@
 import json
 import lzma
 import math
-import struct
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-LAYOUT = json.loads((ROOT / "tests/golden/mapped-file-v1.layout.json").read_text())
+from plugin import layout
+
+DEMO = Path(__file__).parents[2] / "sentinel/demo/traces"
+SHARED = Path(__file__).parents[3] / "shared/traces"
 ELEMENT_BYTES = {"ncclInt8": 1, "ncclFloat32": 4, "ncclBfloat16": 2, "ncclFloat16": 2}
+SEND_STATES, RECEIVE_STATES = (8, 20, 9), (10, 11, 12)
 
 
-def recorded(path):
-    """(comm id, op, algo, proto, floor(log2(bytes))) -> durations in ns, straight from the rows."""
-    communicators, operations, parents, times = {}, {}, {}, defaultdict(list)
-    for line in lzma.decompress(path.read_bytes()).splitlines():
-        row = json.loads(line)
-        if row["k"] == "init":
-            communicators[row["comm"]] = int(row["comm_id"], 16)
-        elif row.get("type") == "Coll" and row["k"] == "start":
-            operations[row["id"]] = row
-        elif row.get("type") == "KernelCh" and "ptimer" in row:
-            parents.setdefault(row["id"], row.get("parent"))
-            times[parents[row["id"]]].append(row["ptimer"])
-    durations = defaultdict(list)
-    for number, row in operations.items():
-        size = (row["count"] * ELEMENT_BYTES[row["dtype"]]).bit_length() - 1
-        key = (communicators[row["comm"]], row["func"], row["algo"], row["proto"], size)
-        durations[key].append(max(times[number]) - min(times[number]))
-    return dict(durations)
+def trace_path(trace: str) -> Path:
+    found = [folder / f"{trace}.jsonl.xz" for folder in (DEMO, SHARED) if (folder / f"{trace}.jsonl.xz").exists()]
+    if not found:
+        pytest.skip(f"the trace {trace} is not here")
+    return found[0]
 
 
-def word(data, start, field, form="Q"):
-    return struct.unpack_from(f"<{form}", data, start + LAYOUT[f"offsetof.{field}"])[0]
+class Recording:
+    """Sums straight from the rows of one rank's trace."""
+
+    def __init__(self, path: Path) -> None:
+        self.communicators = {}
+        self.starts = {}  # by the number of the handle
+        self.times = defaultdict(list)  # of an operation's channels
+        self.channels = defaultdict(Counter)  # (comm id, channel, is net) -> operations and ns
+        self.links = defaultdict(Counter)  # (comm id, peer, is send) -> operations, bytes and steps by state
+        self.net = set()  # (operation, channel)
+        for line in lzma.decompress(path.read_bytes()).splitlines():
+            self.take(json.loads(line))
+
+    def take(self, row) -> None:
+        match row["k"], row.get("type"):
+            case "init", _:
+                self.communicators[row["comm"]] = int(row["comm_id"], 16)
+            case "start", kind:
+                self.starts[row["id"]] = row
+                if kind == "ProxyOp":
+                    self.net.add((row["parent"], row["channel"]))
+                if kind == "KernelCh":
+                    self.times[row["parent"]].append(row["ptimer"])
+            case "state", "KernelCh":
+                self.stop_channel(self.starts[row["id"]], row["ptimer"])
+            case "state", "ProxyStep":
+                step = self.starts[row["id"]]
+                step["bytes"] = row["trans_size"] or step.get("bytes", 0)  # it may be told late
+                self.link(self.starts[step["parent"]])[row["state"]] += 1
+            case "stop", "ProxyStep":
+                step = self.starts[row["id"]]
+                self.link(self.starts[step["parent"]])["bytes"] += step["bytes"]
+            case "stop", "ProxyOp":
+                self.link(self.starts[row["id"]])["operations"] += 1
+
+    def identity(self, row) -> int:
+        return self.communicators[row["comm"]]
+
+    def stop_channel(self, start, ptimer: int) -> None:
+        self.times[start["parent"]].append(ptimer)
+        is_net = (start["parent"], start["channel"]) in self.net
+        sums = self.channels[self.identity(start), start["channel"], is_net]
+        sums.update(operations=1, duration_ns=ptimer - start["ptimer"])
+
+    def link(self, proxy) -> Counter:
+        return self.links[self.identity(proxy), proxy["peer"], bool(proxy["is_send"])]
+
+    def operations(self, event_type: str) -> Iterator[tuple[dict, int, int]]:
+        """Each operation of a type, its bytes and its duration in ns."""
+        for number, row in self.starts.items():
+            if row["type"] == event_type:
+                times = self.times[number]
+                yield row, row["count"] * ELEMENT_BYTES[row["dtype"]], max(times) - min(times)
+
+    def cells(self) -> dict[tuple, list[int]]:
+        """(comm id, op, algo, proto, size) -> durations in ns."""
+        durations = defaultdict(list)
+        for row, size, duration_ns in self.operations("Coll"):
+            key = (self.identity(row), row["func"], row["algo"], row["proto"], size.bit_length() - 1)
+            durations[key].append(duration_ns)
+        return dict(durations)
+
+    def peers(self) -> dict[tuple, tuple[int, int, int]]:
+        """(comm id, op, peer, size) -> operations, duration in ns, bytes."""
+        sums = defaultdict(lambda: (0, 0, 0))
+        for row, size, duration_ns in self.operations("P2p"):
+            key = (self.identity(row), row["func"], row["peer"], size.bit_length() - 1)
+            operations, total_ns, total_bytes = sums[key]
+            sums[key] = (operations + 1, total_ns + duration_ns, total_bytes + size)
+        return dict(sums)
 
 
-def counted(data):
-    """The cells of every open communicator under the same keys: (operations, duration in ns, sum of logarithms)."""
-    names = [
-        data[start + 4 : start + 32].partition(b"\0")[0].decode()
-        for start in range(LAYOUT["offsetof.File.names"], LAYOUT["offsetof.File.communicators"], 32)
-    ]
+def counted_cells(data: bytes) -> dict[tuple, tuple[int, int, float]]:
+    """Of all communicators: operations, duration in ns, sum of logarithms."""
     cells = {}
-    for slot in range(LAYOUT["kCommunicators"]):
-        start = LAYOUT["offsetof.File.communicators"] + slot * LAYOUT["sizeof.Communicator"]
-        if word(data, start, "Communicator.state", "I") != LAYOUT["SlotState::kOpen"]:
-            continue
-        for place in range(LAYOUT["kCells"]):
-            cell = start + LAYOUT["offsetof.Communicator.cells"] + place * LAYOUT["sizeof.Cell"]
-            if word(data, cell, "Cell.state", "I") != LAYOUT["SlotState::kOpen"]:
-                continue
-            text = [names[word(data, cell, f"Cell.{part}", "H")] for part in ("operation", "algorithm", "protocol")]
-            key = (word(data, start, "Communicator.id"), *text, word(data, cell, "Cell.size_log2", "h"))
-            numbers = [word(data, cell, f"Cell.{part}") for part in ("operations", "duration_ns")]
-            cells[key] = (*numbers, word(data, cell, "Cell.log_microseconds", "d"))
+    for communicator in layout.communicators(data):
+        for row in layout.rows(data, communicator, "cells", "Cell"):
+            texts = (
+                layout.name(data, layout.number(data, row, f"Cell.{part}"))
+                for part in ("operation", "algorithm", "protocol")
+            )
+            key = (
+                layout.number(data, communicator, "Communicator.id"),
+                *texts,
+                layout.number(data, row, "Cell.size_log2", "h"),
+            )
+            counts = layout.counts(data, row, "Cell")
+            cells[key] = (
+                layout.number(data, counts, "CellCounts.operations"),
+                layout.number(data, counts, "CellCounts.duration_ns"),
+                layout.number(data, counts, "CellCounts.log_microseconds", "d"),
+            )
     return cells
 
 
-@pytest.mark.parametrize("version", [4, 5])
-@pytest.mark.parametrize("trace", ["late1ms/rank03", "stall2/rank02", "mixchange/rank00"])
-def test_sums_are_those_of_the_recording(start_job, directory, trace, version):
-    path = ROOT / f"sentinel/demo/traces/{trace}.jsonl.xz"
-    job = start_job(version=version)
-    job.tell("load")
-    calls = job.tell("replay", str(path))
-    (file,) = directory.iterdir()
-    data = file.read_bytes()
+def counted_peers(data: bytes) -> dict[tuple, tuple[int, int, int]]:
+    peers = {}
+    for communicator in layout.communicators(data):
+        for row in layout.rows(data, communicator, "peers", "Peer"):
+            operation = layout.name(data, layout.number(data, row, "Peer.operation"))
+            who = (layout.number(data, row, "Peer.peer", "i"), layout.number(data, row, "Peer.size_log2", "h"))
+            counts = layout.counts(data, row, "Peer")
+            fields = ("operations", "duration_ns", "bytes")
+            peers[(layout.number(data, communicator, "Communicator.id"), operation, *who)] = tuple(
+                layout.number(data, counts, f"PeerCounts.{field}") for field in fields
+            )
+    return peers
 
-    expected = recorded(path)
-    assert len(expected) >= 4
-    cells = counted(data)
+
+def counted_links(data: bytes) -> dict[tuple, Counter]:
+    links = {}
+    for communicator in layout.communicators(data):
+        for row in layout.rows(data, communicator, "links", "Link"):
+            is_send = layout.number(data, row, "Link.direction") == layout.LAYOUT["Direction::kSend"]
+            counts = layout.counts(data, row, "Link")
+            sums = Counter(
+                {field: layout.number(data, counts, f"LinkCounts.{field}") for field in ("operations", "bytes")}
+            )
+            first = counts + layout.LAYOUT["offsetof.LinkCounts.steps"]
+            for place, state in enumerate(SEND_STATES if is_send else RECEIVE_STATES):
+                sums[state] = int.from_bytes(data[first + 8 * place : first + 8 * place + 8], "little")
+            key = (
+                layout.number(data, communicator, "Communicator.id"),
+                layout.number(data, row, "Link.peer", "i"),
+                is_send,
+            )
+            links[key] = sums
+    return links
+
+
+def counted_channels(data: bytes) -> dict[tuple, Counter]:
+    channels = {}
+    for communicator in layout.communicators(data):
+        identity = layout.number(data, communicator, "Communicator.id")
+        for channel, start in enumerate(layout.elements(communicator, "Communicator.channels", "Channel")):
+            for transport, is_net in (
+                (layout.LAYOUT["Transport::kP2p"], False),
+                (layout.LAYOUT["Transport::kNet"], True),
+            ):
+                words = {
+                    field: layout.number(data, start + 8 * transport, f"Channel.{field}", "Q")
+                    for field in ("operations", "duration_ns")
+                }
+                if words["operations"]:
+                    channels[identity, channel, is_net] = Counter(words)
+    return channels
+
+
+@pytest.fixture
+def replay(start_job, directory):
+    """Plays a trace in a job and gives the file, while the job still has it, and the number of callbacks."""
+
+    def replay(path: Path, version: int) -> tuple[bytes, int]:
+        job = start_job(version=version, environment={"NCCL_SENTINEL_SAMPLE": "all"})
+        job.tell("load")
+        calls = job.tell("replay", str(path))
+        (file,) = directory.iterdir()
+        return file.read_bytes(), calls
+
+    return replay
+
+
+@pytest.mark.parametrize("version", [4, 5, 7])
+@pytest.mark.parametrize(
+    "trace", ["late1ms/rank03", "stall2/rank02", "mixchange/rank00", "p2p_late6/rank01", "graph_late1/rank01"]
+)
+def test_sums_are_those_of_the_recording(replay, version, trace):
+    path = trace_path(trace)
+    data, calls = replay(path, version)
+    recorded = Recording(path)
+
+    expected = recorded.cells()
+    cells = counted_cells(data)
     assert cells.keys() == expected.keys()
+    assert cells
     for key, durations in expected.items():
         operations, total, logarithms = cells[key]
         assert (operations, total) == (len(durations), sum(durations))
         assert logarithms == pytest.approx(sum(math.log(max(1.0, ns / 1000)) for ns in durations), rel=1e-12)
+    assert counted_peers(data) == recorded.peers()
+    assert counted_channels(data) == recorded.channels
+    assert counted_links(data) == recorded.links
+    callbacks = [layout.number(data, each, "Communicator.callbacks") for each in layout.communicators(data)]
+    # Those of calls are counted in batches, and with them those of the groups that they begin: not those of replays.
+    started = Counter(row["type"] for row in recorded.starts.values())
+    replays = started["Group"] - started["GroupApi"] if version >= 5 else 0
+    assert replays <= calls - sum(callbacks) < replays + 64 * len(callbacks)
 
-    first = LAYOUT["offsetof.File.communicators"]
-    callbacks = sum(word(data, first + i * LAYOUT["sizeof.Communicator"], "Communicator.callbacks") for i in range(64))
-    assert callbacks == calls
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_early_versions_count_what_was_launched(replay, version):
+    path = trace_path("late1ms/rank03")
+    data, _ = replay(path, version)
+    expected = Counter((key[0], key[1]) for key, durations in Recording(path).cells().items() for _ in durations)
+    untimed = layout.LAYOUT["offsetof.Operation.left_out"] + 8 * layout.LAYOUT["Outcome::kUntimed"]
+    counted = Counter()
+    for communicator in layout.communicators(data):
+        for row in layout.rows(data, communicator, "operations", "Operation"):
+            operation = layout.name(data, layout.number(data, row, "Operation.name"))
+            key = (layout.number(data, communicator, "Communicator.id"), operation)
+            counted[key] += int.from_bytes(data[row + untimed : row + untimed + 8], "little")
+    assert +counted == expected
+    assert not counted_cells(data)

@@ -22,15 +22,22 @@ def fill(directory: Path, openmetrics: str) -> None:
 
 @contextmanager
 def prometheus(
-    directory: Path, targets: Sequence[str] = (), scrape_interval: str = "1s", flags: Sequence[str] = ()
+    directory: Path,
+    targets: Sequence[str] = (),
+    scrape_interval: str = "1s",
+    flags: Sequence[str] = (),
+    options: str = "",
 ) -> Iterator[str]:
-    """Run Prometheus on `directory`/data, scraping `targets` (host:port). Gives its address."""
+    """Run Prometheus on `directory`/data, scraping `targets` (host:port). Gives its address.
+
+    `options` are more keys of the scrape configuration, as YAML's {} has them.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     config = directory / "prometheus.yml"
     static = f"[{{targets: {list(targets)!r}}}]"
     config.write_text(
         f"global: {{scrape_interval: {scrape_interval}, scrape_timeout: {scrape_interval}}}\n"
-        f"scrape_configs: [{{job_name: nccl, static_configs: {static}}}]\n"
+        f"scrape_configs: [{{job_name: nccl, static_configs: {static}{', ' * bool(options)}{options}}}]\n"
     )
     url = f"http://127.0.0.1:{free_port()}"
     arguments = [

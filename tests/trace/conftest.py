@@ -130,8 +130,11 @@ def _operation(rank: int, t: int, func: str, seq: int, handle: int) -> Iterator[
     yield row(20, "start", "KernelCh", kernel, **started, parent=coll, channel=0, ptimer=timer)
     proxy_fields = {"pid_is_self": True, "channel": 0, "peer": 1 - rank, "nsteps": 1, "chunk": 256, "is_send": 1}
     yield row(20, "start", "ProxyOp", proxy, **started, parent=coll, **proxy_fields)
+    yield row(20, "state", "ProxyOp", proxy, state=19)
     yield row(20, "start", "ProxyStep", step, **started, parent=proxy, step=0)
     yield row(20, "state", "ProxyStep", step, state=8, trans_size=0)
+    yield row(20, "state", "ProxyStep", step, state=20, trans_size=0)
+    yield row(20, "state", "ProxyStep", step, state=9, trans_size=256)
     yield row(20, "stop", "ProxyStep", step)
     yield row(20, "stop", "ProxyOp", proxy)
     yield row(20, "state", "KernelCh", kernel, state=22, ptimer=timer + 50_000)

@@ -211,16 +211,67 @@ def test_a_null_handle_is_the_parent_of_nothing(scripts: Scripts, small: Any) ->
     assert Counter(call["handle"] for call in run.calls("stop")) == dict.fromkeys(handles, 1)
 
 
-def test_speaks_version_4(scripts: Scripts, small: Any) -> None:
-    run = scripts.play(small, 1, {"all": StepRange(0, 4)}, arguments=("--interface", "4"))
+@pytest.mark.parametrize("interface", range(1, 8))
+def test_speaks_every_version(scripts: Scripts, small: Any, interface: int) -> None:
+    run = scripts.play(small, 1, {"all": StepRange(0, 4)}, arguments=("--interface", str(interface)))
     run.finish()
     starts = {call["handle"]: call for call in run.calls("start")}
-    kinds = Counter(EventType(call["type"].bit_length() - 1).name for call in starts.values())
-    assert kinds == dict.fromkeys(("Group", "Coll", "KernelCh", "ProxyOp", "ProxyStep"), 8)
+    types = ["Group", "Coll", "ProxyOp", "ProxyStep"]
+    types += ["KernelCh"] * (interface >= 3) + ["GroupApi", "CollApi"] * (interface >= 5)
+    assert Counter(EventType(call["type"].bit_length() - 1).name for call in starts.values()) == dict.fromkeys(types, 8)
+
     colls = [call for call in starts.values() if call["type"] == COLL]
-    assert {starts[coll["parent"]]["type"] for coll in colls} == {EventType.Group.bit}
+    parent = EventType.CollApi if interface >= 5 else EventType.Group
+    assert {starts[coll["parent"]]["type"] for coll in colls} == {parent.bit}
     assert [coll["seq"] for coll in colls] == [0, 0, 1, 1, 2, 2, 3, 3]
-    assert run.calls("init")[0]["comm"] == 0x0123456789ABCDEF >> 1
+    names = ("rank", "func", "count", "dtype", "root", "nchannels", "nwarps", "algo", "proto")
+    told = {tuple(coll[name] for name in names) for coll in colls}
+    assert told == {(1, func, 64, "ncclFloat32", 0, 1, 8, "RING", "LL") for func in ("AllGather", "AllReduce")}
+
+    states = Counter((call["state"], call["value"]) for call in run.calls("state") if call["state"] != 22)
+    ends = [call["value"] for call in run.calls("state") if call["state"] == 22]
+    if interface >= 4:
+        assert states == dict.fromkeys([(19, -1), (8, 0), (20, 0), (9, 256)], 8)
+        kernels = [call["ptimer"] for call in starts.values() if call["type"] == KERNEL]
+        assert ends == [timer + 50_000 for timer in kernels]
+    else:  # the states of version 3, which tell no values
+        assert states == dict.fromkeys([(8, -1), (9, -1)], 8)
+        assert ends == []
+
+    (opened,) = run.calls("init")
+    assert opened["interface"] == interface
+    if interface >= 4:
+        assert (opened["comm"], opened["nranks"], opened["rank"]) == (0x0123456789ABCDEF >> 1, 2, 1)
+    else:
+        assert {(coll["hash"], coll["name"]) for coll in colls} == {(0x0123456789ABCDEF >> 1, None)}
+
+
+@pytest.mark.parametrize("interface", range(1, 8))
+def test_tells_each_version_of_messages(scripts: Scripts, traces: Path, interface: int) -> None:
+    trace = scripts.trace(traces / "pipe_late1")
+    run = scripts.play(trace, 1, {"some": StepRange(20, 22)}, arguments=("--interface", str(interface)))
+    run.finish()
+    names = ("rank", "func", "count", "dtype", "peer") + ("nchannels",) * (interface >= 4)
+    rank = trace.ranks[1]
+    rows = [row for row in recorded_rows(rank.recording.path) if row["k"] in ("start", "stop", "state")]
+    chosen = [row for row, step in zip(rows, rank.step, strict=True) if step in (20, 21) and row["k"] == "start"]
+    expected = [tuple(row[name] for name in names) for row in chosen if row["type"] == "P2p"]
+    starts = run.calls("start")
+    messages = [call for call in starts if call["type"] == EventType.P2p.bit]
+    assert len(expected) >= 4
+    assert [tuple(call[name] for name in names) for call in messages] == expected
+    steps = Counter(call["type"] for call in starts)[EventType.ProxyStep.bit]
+    assert steps == sum(row["type"] == "ProxyStep" for row in chosen) > 0
+    if interface < 4:
+        inits = [row for row in recorded_rows(rank.recording.path) if row["k"] == "init"]
+        hashes = {int(row["comm_id"], 16) >> 1: row["rank"] for row in inits}
+        assert {hashes[call["hash"]] == call["rank"] for call in messages} == {True}
+
+
+def test_takes_the_newest_version(scripts: Scripts, small: Any) -> None:
+    run = scripts.play(small, 0, {"all": StepRange(0, 4)})
+    run.finish()
+    assert run.calls("init")[0]["interface"] == 7
 
 
 def test_loops_go_on_counting(scripts: Scripts, small: Any) -> None:

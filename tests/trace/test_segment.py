@@ -26,7 +26,7 @@ def test_handles_are_numbered_anew(write_trace: Write, small_job: Callable[..., 
     starts = segment.events[segment.events["kind"] == EventKind.start]
     assert sorted(starts["slot"].tolist()) == list(range(segment.slots)) == list(range(4 * 7))
     assert length == 20 * MS
-    assert segment.per_thread.tolist() == [4 * 8, 4 * 8]
+    assert segment.per_thread.tolist() == [4 * 8, 4 * 11]
     colls = starts[starts["type"] == EventType.Coll]
     types = dict(zip(starts["slot"].tolist(), starts["type"].tolist(), strict=True))
     assert {types[slot] for slot in colls["parent"].tolist()} == {EventType.CollApi}

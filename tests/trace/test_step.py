@@ -56,7 +56,7 @@ def test_a_step_begins_with_the_first_callback_on_any_rank(
 ) -> None:
     trace = read_trace(write_trace([small_job(0, delay_ns=2 * MS), small_job(1)]))
     assert trace.boundaries_ns[:4].tolist() == [100 * MS, 110 * MS, 120 * MS, 130 * MS]
-    last_callback = 130 * MS + 2 * MS + 10 * MS // 3 + 15
+    last_callback = 130 * MS + 2 * MS + 10 * MS // 3 + 18
     assert trace.boundaries_ns[4] == last_callback
     assert trace.seconds(StepRange(1, 3)) == pytest.approx(0.02)
     assert trace.step_seconds == pytest.approx(0.01)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Version 4 of the profiler interface, as NCCL 2.27 calls it on x86-64 Linux. Member names are those of the interface.
+// Version 4 of the profiler interface, as NCCL 2.27 calls it on x86-64 Linux. The communicator's id and name move to
+// init; channels have the GPU's times.
 #pragma once
 
 #include "nccl_sentinel/abi.h"
@@ -29,29 +30,6 @@ struct P2p {
   std::uint8_t nChannels;
 };
 
-struct ProxyOp {
-  std::int32_t pid;
-  std::uint8_t channelId;
-  int peer;
-  int nSteps;
-  int chunkSize;
-  int isSend;
-};
-
-struct ProxyStep {
-  int step;
-};
-
-struct KernelCh {
-  std::uint8_t channelId;
-  std::uint64_t pTimer;
-};
-
-struct NetPlugin {
-  std::int64_t id;
-  void* data;
-};
-
 struct Descriptor {
   std::uint8_t type;
   void* parentObj;
@@ -66,15 +44,9 @@ struct Descriptor {
   };
 };
 
-struct Table {
-  const char* name;
-  int (*init)(void** context, int* mask, const char* name, std::uint64_t id, int nodes, int ranks, int rank,
-              Logger logger);
-  int (*startEvent)(void* context, void** handle, Descriptor* descriptor);
-  int (*stopEvent)(void* handle);
-  int (*recordEventState)(void* handle, int state, StateArguments* arguments);
-  int (*finalize)(void* context);
-};
+using StateArguments = abi::StateArguments;
+using Table = PluginTable<InitV4, Descriptor, StateArguments>;
+using Abi = Interface<4, Descriptor, StateArguments, Table>;
 
 NCCL_SENTINEL_ABI_SIZES(104, 8, 48);
 NCCL_SENTINEL_ABI_FIELD(type, 0, 1);
@@ -111,6 +83,4 @@ NCCL_SENTINEL_ABI_FIELD(netPlugin.data, 32, 8);
 
 }  // namespace nccl_sentinel::abi::v4
 
-extern "C" {
-__attribute__((visibility("default"))) extern const nccl_sentinel::abi::v4::Table ncclProfiler_v4;
-}
+NCCL_SENTINEL_ABI_EXPORT(v4);

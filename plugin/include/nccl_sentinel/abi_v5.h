@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Version 5 of the profiler interface, as NCCL 2.28 calls it on x86-64 Linux. Member names are those of the interface.
+// Version 5 of the profiler interface, as NCCL 2.28 calls it on x86-64 Linux. Adds the API calls behind operations.
 #pragma once
 
 #include "nccl_sentinel/abi.h"
 
 namespace nccl_sentinel::abi::v5 {
-
-struct GroupApi {
-  bool graphCaptured;
-  int groupDepth;
-};
 
 struct CollApi {
   const char* func;
@@ -26,10 +21,6 @@ struct P2pApi {
   const char* datatype;
   void* stream;
   bool graphCaptured;
-};
-
-struct KernelLaunch {
-  void* stream;
 };
 
 struct Coll {
@@ -57,29 +48,6 @@ struct P2p {
   void* parentGroup;
 };
 
-struct ProxyOp {
-  std::int32_t pid;
-  std::uint8_t channelId;
-  int peer;
-  int nSteps;
-  int chunkSize;
-  int isSend;
-};
-
-struct ProxyStep {
-  int step;
-};
-
-struct KernelCh {
-  std::uint8_t channelId;
-  std::uint64_t pTimer;
-};
-
-struct NetPlugin {
-  std::int64_t id;
-  void* data;
-};
-
 struct Descriptor {
   std::uint64_t type;
   void* parentObj;
@@ -98,15 +66,9 @@ struct Descriptor {
   };
 };
 
-struct Table {
-  const char* name;
-  int (*init)(void** context, std::uint64_t id, int* mask, const char* name, int nodes, int ranks, int rank,
-              Logger logger);
-  int (*startEvent)(void* context, void** handle, Descriptor* descriptor);
-  int (*stopEvent)(void* handle);
-  int (*recordEventState)(void* handle, int state, StateArguments* arguments);
-  int (*finalize)(void* context);
-};
+using StateArguments = abi::StateArguments;
+using Table = PluginTable<InitV5, Descriptor, StateArguments>;
+using Abi = Interface<5, Descriptor, StateArguments, Table>;
 
 NCCL_SENTINEL_ABI_SIZES(112, 8, 48);
 NCCL_SENTINEL_ABI_FIELD(type, 0, 8);
@@ -159,6 +121,4 @@ NCCL_SENTINEL_ABI_FIELD(netPlugin.data, 32, 8);
 
 }  // namespace nccl_sentinel::abi::v5
 
-extern "C" {
-__attribute__((visibility("default"))) extern const nccl_sentinel::abi::v5::Table ncclProfiler_v5;
-}
+NCCL_SENTINEL_ABI_EXPORT(v5);

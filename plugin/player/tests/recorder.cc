@@ -19,8 +19,13 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "nccl_sentinel/abi_v1.h"
+#include "nccl_sentinel/abi_v2.h"
+#include "nccl_sentinel/abi_v3.h"
 #include "nccl_sentinel/abi_v4.h"
 #include "nccl_sentinel/abi_v5.h"
+#include "nccl_sentinel/abi_v6.h"
+#include "nccl_sentinel/abi_v7.h"
 
 namespace {
 
@@ -41,13 +46,6 @@ std::FILE* file = nullptr;
 int open_communicators = 0;
 int* mask_address = nullptr;
 std::atomic<std::uintptr_t> handles{0};
-
-struct V4 {
-  using Descriptor = abi::v4::Descriptor;
-};
-struct V5 {
-  using Descriptor = abi::v5::Descriptor;
-};
 
 class Line {
  public:
@@ -72,11 +70,21 @@ class Line {
       std::fprintf(file, ",\"%s\":null", name);
     }
   }
+  // What version 1 numbers and the others name.
+  template <std::size_t size>
+  void text(const char* name, const char* value, const char* const (&)[size]) {
+    text(name, value);
+  }
+  template <std::size_t size>
+  void text(const char* name, std::uint8_t value, const char* const (&names)[size]) {
+    text(name, value < size ? names[value] : nullptr);
+  }
 
  private:
   const std::lock_guard<std::mutex> lock_;
 };
 
+template <int version>
 int begin(void** context, std::uint64_t id, int* mask, const char* name, int nodes, int ranks, int rank,
           abi::Logger logger) {
   {
@@ -88,8 +96,11 @@ int begin(void** context, std::uint64_t id, int* mask, const char* name, int nod
   mask_address = mask;
   __atomic_store_n(mask, static_cast<int>(setting("RECORDER_MASK", 0xFFF)), __ATOMIC_RELAXED);
   *context = new Context{id, rank};
-  logger(abi::kLogInfo, abi::kSubsystemProfile, __FILE__, __LINE__, "recorder opens rank %d of %d", rank, ranks);
+  if (logger != nullptr) {
+    logger(abi::kLogInfo, abi::kSubsystemProfile, __FILE__, __LINE__, "recorder opens rank %d of %d", rank, ranks);
+  }
   Line line("init");
+  line.number("interface", version);
   line.number("comm", static_cast<long long>(id >> 1));
   line.text("name", name);
   line.number("nnodes", nodes);
@@ -108,46 +119,92 @@ void sample(std::uint64_t sequence) {
   __atomic_store_n(mask_address, static_cast<int>(abi::kColl | (timed ? abi::kKernelCh : 0)), __ATOMIC_RELAXED);
 }
 
-void note_capture(const abi::v5::Descriptor& d) {
-  static const long mask = setting("RECORDER_CAPTURE", 0);
-  if (mask != 0 && d.type == 1 << 9 && d.collApi.graphCaptured) {
-    __atomic_store_n(mask_address, static_cast<int>(mask), __ATOMIC_RELAXED);
+template <class Abi>
+void note_capture(const typename Abi::Descriptor& d) {
+  if constexpr (Abi::kVersion >= 5) {
+    static const long mask = setting("RECORDER_CAPTURE", 0);
+    if (mask != 0 && d.type == abi::kCollApi && d.collApi.graphCaptured) {
+      __atomic_store_n(mask_address, static_cast<int>(mask), __ATOMIC_RELAXED);
+    }
   }
 }
 
-void note_capture(const abi::v4::Descriptor&) {}
+template <class Abi, class Operation>
+void write_operation(Line& line, const Operation& operation) {
+  line.text("func", operation.func, abi::v1::kFunctions);
+  line.number("count", static_cast<long long>(operation.count));
+  line.text("dtype", operation.datatype, abi::v1::kDatatypes);
+  if constexpr (Abi::kVersion >= 5) line.pointer("group", operation.parentGroup);
+  if constexpr (Abi::kVersion < 4) {
+    line.number("hash", static_cast<long long>(operation.commHash >> 1));
+    line.text("name", operation.name);
+  }
+}
 
-void write(Line& line, const abi::v5::Descriptor& d) {
+template <class Call>
+void write_call(Line& line, const Call& call) {
+  line.text("func", call.func);
+  line.number("count", static_cast<long long>(call.count));
+  line.number("captured", call.graphCaptured ? 1 : 0);
+}
+
+template <class Abi>
+void write_coll(Line& line, const typename Abi::Descriptor& d) {
+  write_operation<Abi>(line, d.coll);
+  line.number("seq", static_cast<long long>(d.coll.seqNumber));
+  line.number("root", d.coll.root);
+  line.number("nwarps", d.coll.nWarps);
+  line.text("algo", d.coll.algo, abi::v1::kAlgorithms);
+  line.text("proto", d.coll.proto, abi::v1::kProtocols);
+  if constexpr (Abi::kVersion >= 4) {
+    line.number("nchannels", d.coll.nChannels);
+  } else {
+    line.number("nchannels", d.coll.nMaxChannels);
+  }
+}
+
+template <class Abi>
+void write(Line& line, const typename Abi::Descriptor& d) {
   switch (d.type) {
-    case 1 << 1:
-      line.pointer("group", d.coll.parentGroup);
-      break;
-    case 1 << 2:
-      line.pointer("group", d.p2p.parentGroup);
-      break;
-    case 1 << 8:
-      line.number("captured", d.groupApi.graphCaptured ? 1 : 0);
-      line.number("depth", d.groupApi.groupDepth);
-      break;
-    case 1 << 9:
-      line.text("func", d.collApi.func);
-      line.number("count", static_cast<long long>(d.collApi.count));
-      line.number("captured", d.collApi.graphCaptured ? 1 : 0);
-      break;
-    case 1 << 10:
-      line.text("func", d.p2pApi.func);
-      line.number("count", static_cast<long long>(d.p2pApi.count));
-      line.number("captured", d.p2pApi.graphCaptured ? 1 : 0);
-      break;
+    case abi::kColl:
+      return write_coll<Abi>(line, d);
+    case abi::kP2p:
+      write_operation<Abi>(line, d.p2p);
+      line.number("peer", d.p2p.peer);
+      if constexpr (Abi::kVersion >= 4) line.number("nchannels", d.p2p.nChannels);
+      return;
+    case abi::kProxyOp:
+      line.number("own_process", d.proxyOp.pid == getpid() ? 1 : 0);
+      line.number("channel", d.proxyOp.channelId);
+      line.number("peer", d.proxyOp.peer);
+      line.number("nsteps", d.proxyOp.nSteps);
+      line.number("chunk", d.proxyOp.chunkSize);
+      line.number("is_send", d.proxyOp.isSend);
+      return;
+    case abi::kProxyStep:
+      line.number("step", d.proxyStep.step);
+      return;
+    case abi::kKernelCh:
+      if constexpr (Abi::kVersion >= 3) line.number("channel", d.kernelCh.channelId);
+      if constexpr (Abi::kVersion >= 4) line.number("ptimer", static_cast<long long>(d.kernelCh.pTimer));
+      return;
     default:
       break;
   }
+  if constexpr (Abi::kVersion >= 5) {
+    if (d.type == abi::kGroupApi) {
+      line.number("captured", d.groupApi.graphCaptured ? 1 : 0);
+      line.number("depth", d.groupApi.groupDepth);
+    } else if (d.type == abi::kCollApi) {
+      write_call(line, d.collApi);
+    } else if (d.type == abi::kP2pApi) {
+      write_call(line, d.p2pApi);
+    }
+  }
 }
 
-void write(Line&, const abi::v4::Descriptor&) {}
-
-template <class Version>
-int start(void* context, void** handle, typename Version::Descriptor* d) {
+template <class Abi>
+int start(void* context, void** handle, typename Abi::Descriptor* d) {
   static const auto null = static_cast<std::uint64_t>(setting("RECORDER_NULL", 0));
   const std::uint64_t type = d->type;
   *handle = (type & null) != 0 ? nullptr : reinterpret_cast<void*>(handles.fetch_add(1) + 1);
@@ -158,39 +215,10 @@ int start(void* context, void** handle, typename Version::Descriptor* d) {
     line.pointer("parent", d->parentObj);
     line.number("rank", d->rank);
     line.number("comm", static_cast<long long>(static_cast<Context*>(context)->id >> 1));
-    write(line, *d);
-    if (type == 1 << 1) {
-      line.number("seq", static_cast<long long>(d->coll.seqNumber));
-      line.text("func", d->coll.func);
-      line.number("count", static_cast<long long>(d->coll.count));
-      line.text("dtype", d->coll.datatype);
-      line.number("root", d->coll.root);
-      line.number("nchannels", d->coll.nChannels);
-      line.number("nwarps", d->coll.nWarps);
-      line.text("algo", d->coll.algo);
-      line.text("proto", d->coll.proto);
-    } else if (type == 1 << 2) {
-      line.text("func", d->p2p.func);
-      line.number("count", static_cast<long long>(d->p2p.count));
-      line.text("dtype", d->p2p.datatype);
-      line.number("peer", d->p2p.peer);
-      line.number("nchannels", d->p2p.nChannels);
-    } else if (type == 1 << 3) {
-      line.number("own_process", d->proxyOp.pid == getpid() ? 1 : 0);
-      line.number("channel", d->proxyOp.channelId);
-      line.number("peer", d->proxyOp.peer);
-      line.number("nsteps", d->proxyOp.nSteps);
-      line.number("chunk", d->proxyOp.chunkSize);
-      line.number("is_send", d->proxyOp.isSend);
-    } else if (type == 1 << 4) {
-      line.number("step", d->proxyStep.step);
-    } else if (type == 1 << 6) {
-      line.number("channel", d->kernelCh.channelId);
-      line.number("ptimer", static_cast<long long>(d->kernelCh.pTimer));
-    }
+    write<Abi>(line, *d);
   }
   if (type == abi::kColl) sample(d->coll.seqNumber);
-  note_capture(*d);
+  note_capture<Abi>(*d);
   return 0;
 }
 
@@ -200,11 +228,18 @@ int stop(void* handle) {
   return 0;
 }
 
-int state(void* handle, int number, abi::StateArguments* arguments) {
+template <class Abi>
+int state(void* handle, int number, typename Abi::StateArguments* arguments) {
   Line line("state");
   line.pointer("handle", handle);
   line.number("state", number);
-  line.number("value", arguments != nullptr ? static_cast<long long>(arguments->pTimer) : -1);
+  long long value = -1;
+  if constexpr (Abi::kVersion >= 4) {
+    if (arguments != nullptr) value = static_cast<long long>(arguments->pTimer);
+  } else {
+    if (arguments != nullptr) value = arguments->appendedProxyOps;
+  }
+  line.number("value", value);
   return 0;
 }
 
@@ -225,10 +260,25 @@ int finish(void* context) {
 
 int begin_v4(void** context, int* mask, const char* name, std::uint64_t id, int nodes, int ranks, int rank,
              abi::Logger logger) {
-  return begin(context, id, mask, name, nodes, ranks, rank, logger);
+  return begin<4>(context, id, mask, name, nodes, ranks, rank, logger);
+}
+
+template <int version>
+int begin_v1(void** context, int* mask) {
+  return begin<version>(context, 0, mask, nullptr, 0, 0, 0, nullptr);
+}
+
+template <class Abi, class Init>
+constexpr typename Abi::Table table(Init init) {
+  return {"recorder", init, start<Abi>, stop, state<Abi>, finish};
 }
 
 }  // namespace
 
-const abi::v4::Table ncclProfiler_v4 = {"recorder", begin_v4, start<V4>, stop, state, finish};
-const abi::v5::Table ncclProfiler_v5 = {"recorder", begin, start<V5>, stop, state, finish};
+constexpr abi::v1::Table ncclProfiler_v1 = table<abi::v1::Abi>(begin_v1<1>);
+constexpr abi::v2::Table ncclProfiler_v2 = table<abi::v2::Abi>(begin_v1<2>);
+constexpr abi::v3::Table ncclProfiler_v3 = table<abi::v3::Abi>(begin_v1<3>);
+constexpr abi::v4::Table ncclProfiler_v4 = table<abi::v4::Abi>(begin_v4);
+constexpr abi::v5::Table ncclProfiler_v5 = table<abi::v5::Abi>(begin<5>);
+constexpr abi::v6::Table ncclProfiler_v6 = table<abi::v6::Abi>(begin<6>);
+constexpr abi::v7::Table ncclProfiler_v7 = table<abi::v7::Abi>(begin<7>);

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "activation_mask.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace nccl_sentinel {
+namespace {
+
+constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+
+// Something that only this thread has, and even.
+std::uint64_t this_thread() noexcept { return reinterpret_cast<std::uint64_t>(__builtin_thread_pointer()); }
+
+}  // namespace
+
+void ActivationMask::open(int* target, int always, int timing) noexcept {
+  if (users_ == 0) {
+    target_ = target;
+    always_ = always;
+    timing_ = timing;
+    taken_ = 0;
+    next_change_.store(kNever, std::memory_order_relaxed);
+    __atomic_store_n(target_, always_, __ATOMIC_RELAXED);
+  }
+  ++users_;
+}
+
+bool ActivationMask::begin_group() noexcept {
+  const bool timed = has_timing();
+  began_.store(this_thread() | (timed ? 1 : 0), std::memory_order_relaxed);
+  const std::uint64_t next = group_.fetch_add(1, std::memory_order_relaxed) + 2;
+  if (next >= next_change_.load(std::memory_order_relaxed)) {
+    const LockHold hold(lock_);
+    if (hold) prepare(next);
+  }
+  return timed;
+}
+
+bool ActivationMask::is_group_timed() const noexcept {
+  const std::uint64_t began = began_.load(std::memory_order_relaxed);
+  return (began & ~std::uint64_t{1}) == this_thread() ? (began & 1) != 0 : has_timing();
+}
+
+ActivationMask::Ticket ActivationMask::want(std::uint64_t first, std::uint64_t last) noexcept {
+  const LockHold hold(lock_);
+  if (!hold || taken_ == kNever) return 0;
+  const auto place = static_cast<std::uint32_t>(__builtin_ctzll(~taken_));
+  taken_ |= std::uint64_t{1} << place;
+  tickets_ += kWishes;
+  const Ticket ticket = tickets_ | place;
+  wishes_[place] = {first, last, ticket};
+  prepare(group() + 1);
+  return ticket;
+}
+
+void ActivationMask::drop(Ticket ticket) noexcept {
+  if (ticket == 0) return;
+  const std::uint32_t place = ticket % kWishes;
+  const LockHold hold(lock_);
+  if (!hold || (taken_ >> place & 1) == 0 || wishes_[place].ticket != ticket) return;
+  taken_ &= ~(std::uint64_t{1} << place);
+  prepare(group() + 1);
+}
+
+void ActivationMask::prepare(std::uint64_t next) noexcept {
+  bool timed = false;
+  std::uint64_t change = kNever;
+  for (std::uint64_t rest = taken_; rest != 0; rest &= rest - 1) {
+    const auto place = static_cast<std::uint32_t>(__builtin_ctzll(rest));
+    const Wish& wish = wishes_[place];
+    if (wish.last < next) {
+      taken_ &= ~(std::uint64_t{1} << place);
+    } else if (wish.first <= next) {
+      timed = true;
+      change = std::min(change, wish.last + 1);
+    } else {
+      change = std::min(change, wish.first);
+    }
+  }
+  next_change_.store(change, std::memory_order_relaxed);
+  const int value = timed ? always_ | timing_ : always_;
+  if (__atomic_load_n(target_, __ATOMIC_RELAXED) != value) __atomic_store_n(target_, value, __ATOMIC_RELAXED);
+}
+
+}  // namespace nccl_sentinel

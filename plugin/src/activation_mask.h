@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// NCCL's activation mask: one int for all communicators of a process. NCCL reads it as a group of API calls begins,
+// before it says so, for all operations of the group: what is to be timed must be in it before anything announces it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "lock.h"
+
+namespace nccl_sentinel {
+
+// Asks for operations always, and for what times them in the groups that somebody wants timed.
+class ActivationMask {
+ public:
+  // A wish for timing; 0 is none.
+  using Ticket = std::uint32_t;
+
+  bool is_of(const int* target) const noexcept { return target_ == target && users_ > 0; }
+  bool is_free() const noexcept { return users_ == 0; }
+
+  // One more communicator reads this mask; opening and closing are serialised by the profiler. After the last one has
+  // closed the target is never written again.
+  void open(int* target, int always, int timing) noexcept;
+  void close() noexcept { --users_; }
+
+  // NCCL has read the mask for another group. Whether that group is timed.
+  bool begin_group() noexcept;
+  // Whether the group that this thread began last is timed; of a thread that began none lately, what the mask says now.
+  bool is_group_timed() const noexcept;
+  // Number of the present group.
+  std::uint64_t group() const noexcept { return group_.load(std::memory_order_relaxed); }
+
+  // Wants the groups of these numbers timed. 0 where there is no room: the operation will not be timed. A wish ends by
+  // itself with the last of its groups.
+  Ticket want(std::uint64_t first, std::uint64_t last) noexcept;
+  // Ends a wish early. Tickets of wishes that have ended do nothing.
+  void drop(Ticket ticket) noexcept;
+
+ private:
+  static constexpr std::uint32_t kWishes = 64;  // one bit each
+
+  struct Wish {
+    std::uint64_t first;
+    std::uint64_t last;
+    Ticket ticket;
+  };
+
+  bool has_timing() const noexcept { return (__atomic_load_n(target_, __ATOMIC_RELAXED) & timing_) != 0; }
+  // Under the lock: what the group of this number, the next one that NCCL reads the mask for, will find.
+  void prepare(std::uint64_t next) noexcept;
+
+  int* target_;
+  int users_;
+  int always_;
+  int timing_;
+  alignas(64) std::atomic<std::uint64_t> group_;
+  std::atomic<std::uint64_t> began_;        // the thread of the present group, and in bit 0 whether it is timed
+  std::atomic<std::uint64_t> next_change_;  // number of the first group for which something changes
+  Lock lock_;
+  Ticket tickets_;
+  std::uint64_t taken_;  // bits of wishes_
+  Wish wishes_[kWishes];
+};
+
+}  // namespace nccl_sentinel

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+// From an operation's launch to its end.
+#include <sched.h>
+
+#include <algorithm>
+
+#include "callback_cost.h"
+#include "clock.h"
+#include "communicator.h"
+#include "datatype.h"
+
+namespace nccl_sentinel {
+namespace {
+
+using layout::OperationKind;
+using layout::Outcome;
+
+// A communicator runs its groups in order, and NCCL keeps the last 64 timestamps of a channel. An operation that is
+// still open when one launched this many groups later has ended will never hear of its end.
+constexpr std::uint64_t kOutlivedGroups = 16;
+// The same in operations, where NCCL does not report groups.
+constexpr std::uint64_t kOutlivedOperations = 256;
+// How many of those one callback closes at most.
+constexpr int kClosedAtOnce = 4;
+// Operations left behind in a row after which a communicator counts as one that tells no times: its ring is given up
+// once, and of the next ones only each 64th is waited for.
+constexpr std::uint32_t kSilent = 16;
+// Only in close, which may wait: until callbacks of other threads have left.
+constexpr int kPatience = 10'000;
+
+// One number for each callback of an operation or one of its parts.
+constexpr std::uint64_t callback_number(const Handle& handle, std::uint32_t kind) noexcept {
+  return (std::uint64_t{handle.generation} << 10 | handle.place) << 8 | handle.part << 2 | kind;
+}
+
+constexpr std::uint64_t bit(std::uint32_t channel) noexcept { return std::uint64_t{1} << channel % kMaxChannels; }
+
+}  // namespace
+
+void Communicator::ignore_event() noexcept { const CallbackCost cost(block(), is_timed(count(block().callbacks))); }
+
+void* Communicator::start_collective(const CollectiveStart& start) noexcept {
+  const CallbackCost cost(block(), is_timed(start.sequence));
+  const Row row = find_row(start.operation, OperationKind::kCollective);
+  if (row.dropped != Outcome::kCount) {
+    leave_out(row.place, row.dropped);
+    return nullptr;
+  }
+  Stream& stream = streams_[row.place];
+  const Asked asked = this->asked(start.call);
+  const bool is_chosen = choose(stream, start.sequence, asked);
+  // Counted before anything else is stored: the addition waits for stores that are on their way.
+  if (!is_chosen) leave_out(row.place, Outcome::kSkipped);
+  if (!asked.is_replay && !is_alone_ && mask_ != nullptr) stream.launch(shared_->sampling, start.sequence, *mask_);
+  return is_chosen ? start_chosen(start, row.place, asked) : nullptr;
+}
+
+void* Communicator::start_chosen(const CollectiveStart& start, std::uint8_t row, const Asked& asked) noexcept {
+  if (!is_heard(start.channels, asked, start.sequence)) {
+    leave_out(row, Outcome::kIncomplete);
+    count(block().callbacks);
+    return nullptr;
+  }
+  const std::uint64_t bytes = message_bytes(start.count, start.datatype);
+  const NameLookup algorithm = NameTable::intern(shared_->file->names, guesses_, start.algorithm);
+  const NameLookup protocol = NameTable::intern(shared_->file->names, guesses_, start.protocol);
+  if (algorithm.dropped || protocol.dropped) {
+    leave_out(row, algorithm.dropped ? *algorithm.dropped : *protocol.dropped);
+    return nullptr;
+  }
+  const auto cell = counters_.cell({block().operations[row].name, algorithm.index, protocol.index, size_class(bytes)});
+  if (!cell) {
+    leave_out(row, Outcome::kDroppedCell);
+    return nullptr;
+  }
+  return launch({bytes, start.channels, row, *cell, OperationKind::kCollective, asked.is_replay});
+}
+
+void* Communicator::start_p2p(const P2pStart& start) noexcept {
+  const CallbackCost cost(block(), is_timed(callbacks_so_far()));
+  const Row row = find_row(start.operation, OperationKind::kPointToPoint);
+  if (row.dropped != Outcome::kCount) {
+    leave_out(row.place, row.dropped);
+    return nullptr;
+  }
+  Stream& stream = peer_stream(row.place, start.peer);
+  const std::uint64_t number = stream.take_number();
+  const Asked asked = this->asked(start.call);
+  const bool is_chosen = choose(stream, number, asked);
+  if (!asked.is_replay && !is_alone_ && mask_ != nullptr) stream.launch(shared_->sampling, number, *mask_);
+  if (!is_chosen) {
+    leave_out(row.place, Outcome::kSkipped);
+    return nullptr;
+  }
+  if (!is_heard(start.channels, asked, number)) {
+    leave_out(row.place, Outcome::kIncomplete);
+    count(block().callbacks);
+    return nullptr;
+  }
+  const std::uint64_t bytes = message_bytes(start.count, start.datatype);
+  const auto peer = counters_.peer({block().operations[row.place].name, size_class(bytes), start.peer});
+  if (!peer) {
+    leave_out(row.place, Outcome::kDroppedCell);
+    return nullptr;
+  }
+  return launch({bytes, start.channels, row.place, *peer, OperationKind::kPointToPoint, asked.is_replay});
+}
+
+// Whether its times can be expected: NCCL announced channels, was asked in time for what they do, and answers at all.
+bool Communicator::is_heard(std::uint32_t channels, const Asked& asked, std::uint64_t number) const noexcept {
+  if (channels == 0 || channels > kMaxChannels || !asked.timing) return false;
+  return left_behind_.load(std::memory_order_relaxed) < kSilent || number % 64 == 0;
+}
+
+void* Communicator::launch(const Launch& what) noexcept {
+  const std::uint64_t number = next_.fetch_add(1, std::memory_order_relaxed);
+  Handle handle;
+  handle.slot = slot_;
+  handle.place = static_cast<std::uint32_t>(number % layout::kInFlight);
+  Operation& operation = ring_[handle.place];
+  const Place::Taken taken = operation.take();
+  if (taken == Place::Taken::kNo) {
+    leave_out(what.row, Outcome::kDroppedContention);
+    return nullptr;
+  }
+  if (taken == Place::Taken::kLeftBehind) {
+    if (!settle_unheard(operation)) {
+      operation.open();
+      leave_out(what.row, Outcome::kDroppedContention);
+      return nullptr;
+    }
+    if (left_behind_.fetch_add(1, std::memory_order_relaxed) + 1 == kSilent) close_all(number);
+  }
+  handle.generation = operation.renew();
+  operation.number = number;
+  operation.group = groups_.load(std::memory_order_relaxed);
+  operation.bytes = what.bytes;
+  operation.times.reset(what.channels);
+  operation.net_channels = 0;
+  operation.callbacks = 2;  // its start and its stop, which comes at once
+  operation.row = what.row;
+  operation.counted_in = what.counted_in;
+  operation.kind = what.kind;
+  operation.is_replay = what.is_replay;
+  const std::uint64_t in_row = numbers_[what.row].fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t word = coarse_monotonic_ns() >> layout::kFlightTimeUnit << layout::kFlightTimeShift |
+                             std::uint64_t{what.row} << layout::kFlightOperationShift |
+                             (in_row & layout::kFlightNumberMask) << layout::kFlightNumberShift |
+                             (handle.generation & layout::kFlightGenerationMask);
+  block().in_flight[handle.place].store(word, std::memory_order_release);
+  count(block().operations[what.row].launched);
+  operation.open();
+  return encode(HandleKind::kOperation, handle);
+}
+
+void* Communicator::start_channel(const Handle& operation, const ChannelStart& start) noexcept {
+  Handle channel = operation;
+  channel.part = start.channel % kMaxChannels;
+  const CallbackCost cost(block(), is_timed(callback_number(channel, 0)));
+  Operation& held = ring_[operation.place];
+  if (start.channel >= kMaxChannels || !held.hold(operation.generation)) return nullptr;
+  ++held.callbacks;
+  held.times.start(start.channel, start.timer_ns);
+  held.open();
+  return encode(HandleKind::kChannel, channel);
+}
+
+void Communicator::stop_channel_time(const Handle& channel, std::uint64_t timer_ns) noexcept {
+  const CallbackCost cost(block(), is_timed(callback_number(channel, 1)));
+  Operation& held = ring_[channel.place];
+  if (!held.hold(channel.generation)) return;
+  ++held.callbacks;
+  const std::optional<std::uint64_t> own_ns = held.times.stop_time(channel.part, timer_ns);
+  const bool is_net = (held.net_channels & bit(channel.part)) != 0;
+  held.open();
+  if (!own_ns) return;
+  layout::Channel& mapped = block().channels[channel.part];
+  const auto transport = static_cast<std::size_t>(is_net ? layout::Transport::kNet : layout::Transport::kP2p);
+  count(mapped.operations[transport]);
+  count(mapped.duration_ns[transport], *own_ns);
+}
+
+void Communicator::stop_channel(const Handle& channel) noexcept {
+  const CallbackCost cost(block(), is_timed(callback_number(channel, 2)));
+  Operation& held = ring_[channel.place];
+  if (!held.hold(channel.generation)) return;
+  ++held.callbacks;
+  held.times.stop(channel.part);
+  const std::uint64_t number = held.number;
+  const std::uint64_t group = held.group;
+  if (!held.times.complete() || !finish(held)) {
+    held.open();
+    return;
+  }
+  left_behind_.store(0, std::memory_order_relaxed);
+  close_outlived(number, group);
+}
+
+Flight Communicator::flight(const Operation& operation) noexcept {
+  const auto place = static_cast<std::uint32_t>(operation.number % layout::kInFlight);
+  return {&block().in_flight[place], flight_name(place, operation.generation())};
+}
+
+bool Communicator::finish(Operation& operation) noexcept {
+  if (const auto refused = operation.times.refusal()) return settle(operation, *refused);
+  const std::uint64_t duration_ns = operation.times.duration_ns();
+  const bool is_measured =
+      operation.kind == OperationKind::kPointToPoint
+          ? counters_.measure_p2p(operation.counted_in, flight(operation), duration_ns, operation.bytes)
+          : counters_.measure_collective(operation.counted_in, flight(operation), duration_ns, operation.bytes);
+  if (!is_measured) return settle(operation, Outcome::kDroppedContention);
+  leave(operation);
+  return true;
+}
+
+bool Communicator::settle(Operation& operation, Outcome outcome) noexcept {
+  if (!counters_.settle(operation.row, flight(operation), outcome)) return false;
+  leave(operation);
+  return true;
+}
+
+// What is lost on a ring that came round, or in a communicator that closes, keeps its place held for the next tenant.
+bool Communicator::settle_unheard(Operation& operation) noexcept {
+  const Outcome outcome = operation.is_replay ? Outcome::kGraph : Outcome::kIncomplete;
+  if (!counters_.settle(operation.row, flight(operation), outcome)) return false;
+  count(block().callbacks, operation.callbacks);
+  return true;
+}
+
+void Communicator::leave(Operation& operation) noexcept {
+  count(block().callbacks, operation.callbacks);
+  operation.leave();
+}
+
+void Communicator::close_outlived(std::uint64_t number, std::uint64_t group) noexcept {
+  for (int i = 0; i < kClosedAtOnce; ++i) {
+    std::uint64_t oldest = oldest_.load(std::memory_order_relaxed);
+    if (oldest >= number) return;
+    Operation& operation = ring_[oldest % layout::kInFlight];
+    if (operation.hold_any()) {
+      const bool is_it = operation.number == oldest;
+      const bool is_outlived =
+          group == 0 ? oldest + kOutlivedOperations <= number : operation.group + kOutlivedGroups <= group;
+      if (is_it && !is_outlived) {
+        operation.open();
+        return;
+      }
+      if (is_it && settle_unheard(operation)) {
+        operation.leave();
+      } else {
+        operation.open();
+        if (is_it) return;
+      }
+    }
+    oldest_.compare_exchange_strong(oldest, oldest + 1, std::memory_order_relaxed);
+  }
+}
+
+// Every operation before the one of number `last`.
+void Communicator::close_all(std::uint64_t last) noexcept {
+  const bool may_wait = !is_open();
+  std::uint64_t number = oldest_.load(std::memory_order_relaxed);
+  if (last > layout::kInFlight) number = std::max(number, last - layout::kInFlight);
+  for (; number < last; ++number) {
+    Operation& operation = ring_[number % layout::kInFlight];
+    Place::Taken taken = operation.take();
+    for (int i = 0; may_wait && taken == Place::Taken::kNo && i < kPatience; ++i) {
+      sched_yield();
+      taken = operation.take();
+    }
+    if (taken == Place::Taken::kNo) continue;
+    bool is_settled = taken == Place::Taken::kEmpty;
+    if (!is_settled && operation.number < last) {
+      is_settled = settle_unheard(operation);
+      for (int i = 0; may_wait && !is_settled && i < kPatience; ++i) {
+        sched_yield();
+        is_settled = settle_unheard(operation);
+      }
+    }
+    if (is_settled) {
+      operation.leave();
+    } else {
+      operation.open();
+    }
+  }
+}
+
+// The network's operations.
+
+void* Communicator::start_network(const Handle& operation, const NetworkStart& start) noexcept {
+  const CallbackCost cost(block(), is_timed(callback_number(operation, 3) + start.channel));
+  if (start.pid != shared_->pid) return nullptr;  // another process's handle, which only looks like one of ours
+  Operation& held = ring_[operation.place];
+  if (!held.hold(operation.generation)) return nullptr;
+  if (start.channel < kMaxChannels) held.net_channels |= bit(start.channel);
+  held.open();
+  const std::uint64_t number = next_network_.fetch_add(1, std::memory_order_relaxed);
+  Handle handle = operation;
+  handle.place = static_cast<std::uint32_t>(number % kNetworkOperations);
+  handle.part = 0;
+  NetworkOperation& network = networks_[handle.place];
+  const Place::Taken taken = network.take();
+  if (taken != Place::Taken::kEmpty)
+    count(shared_->file->header.dropped[static_cast<std::size_t>(layout::Dropped::kNetwork)]);
+  if (taken == Place::Taken::kNo) return nullptr;
+  handle.generation = network.renew();
+  const auto direction = start.is_send ? layout::Direction::kSend : layout::Direction::kReceive;
+  network.reset(counters_.link(start.peer, direction), direction);
+  network.open();
+  return encode(HandleKind::kNetwork, handle);
+}
+
+void Communicator::stop_network(const Handle& handle) noexcept {
+  const CallbackCost cost(block(), is_timed(callback_number(handle, 0)));
+  NetworkOperation& network = networks_[handle.place % kNetworkOperations];
+  if (!network.hold(handle.generation)) return;
+  if (!counters_.add_steps(network.link, network.times())) {
+    count(shared_->file->header.dropped[static_cast<std::size_t>(layout::Dropped::kNetwork)]);
+  }
+  count(block().callbacks, network.callbacks + 1);
+  network.leave();
+}
+
+void* Communicator::start_step(const Handle& handle, std::uint32_t step) noexcept {
+  Handle own = handle;
+  own.part = step % NetworkOperation::kStepParts;
+  const CallbackCost cost(block(), is_timed(callback_number(own, 1)));
+  NetworkOperation& network = networks_[handle.place % kNetworkOperations];
+  if (!network.hold(handle.generation)) return nullptr;
+  ++network.callbacks;
+  network.start_step(own.part);
+  network.open();
+  return encode(HandleKind::kStep, own);
+}
+
+void Communicator::record_step(const Handle& step, int state, const std::uint64_t* bytes) noexcept {
+  const CallbackCost cost(block(), is_timed(callback_number(step, 2) + static_cast<std::uint64_t>(state)));
+  NetworkOperation& network = networks_[step.place % kNetworkOperations];
+  if (!network.hold(step.generation)) return;
+  ++network.callbacks;
+  network.record(step.part, state, bytes, tick_clock.now());
+  network.open();
+}
+
+void Communicator::stop_step(const Handle& step) noexcept {
+  const CallbackCost cost(block(), is_timed(callback_number(step, 3)));
+  NetworkOperation& network = networks_[step.place % kNetworkOperations];
+  if (!network.hold(step.generation)) return;
+  ++network.callbacks;
+  network.stop_step(step.part, tick_clock.now());
+  network.open();
+}
+
+void Communicator::close_network() noexcept {
+  const std::uint64_t last = next_network_.load(std::memory_order_relaxed);
+  std::uint64_t number = last > kNetworkOperations ? last - kNetworkOperations : 0;
+  for (; number < last; ++number) {
+    NetworkOperation& network = networks_[number % kNetworkOperations];
+    if (!network.hold_any()) continue;
+    count(shared_->file->header.dropped[static_cast<std::size_t>(layout::Dropped::kNetwork)]);
+    network.leave();
+  }
+}
+
+}  // namespace nccl_sentinel

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps what the callbacks cost under a share of wall time, by lowering how much is timed.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "nccl_sentinel/layout.h"
+
+namespace nccl_sentinel {
+
+class Governor {
+ public:
+  // Sampling is halved at each level: at the highest to one operation in 128 of what was asked for.
+  static constexpr std::uint32_t kHighestLevel = 8;
+
+  // `budget_ppm`: millionths of wall time that all callbacks of the process may take together; 0: no limit.
+  void start(layout::File& file, std::uint32_t budget_ppm) noexcept;
+
+  // Only the first slots of the file have pages behind them; the others must not be touched.
+  void watch(std::uint32_t slots) noexcept { slots_.store(slots, std::memory_order_release); }
+
+  std::uint32_t level() const noexcept { return level_.load(std::memory_order_relaxed); }
+
+  // Looks at the cost, once a second at most. Called where a stream decides: at the same operation on all ranks. Two
+  // seconds over the budget raise the level; a minute under a quarter of it lowers it.
+  void look() noexcept;
+
+ private:
+  std::uint64_t cost_ns() const noexcept;
+
+  layout::File* file_;
+  std::uint32_t budget_ppm_;
+  std::atomic<std::uint32_t> slots_;
+  std::atomic<std::uint32_t> level_;
+  std::atomic<std::uint64_t> looked_ns_;
+  // Touched by whoever moved looked_ns_, a second apart.
+  std::atomic<std::uint64_t> cost_ns_;
+  std::atomic<std::uint32_t> over_;
+  std::atomic<std::uint32_t> under_;
+};
+
+}  // namespace nccl_sentinel

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The activation mask apart from everything else: wishes for groups that are yet to come.
+#include <vector>
+
+#include "activation_mask.h"
+#include "check.h"
+
+namespace {
+
+using nccl_sentinel::ActivationMask;
+
+constexpr int kAlways = 2;
+constexpr int kTiming = 64;
+constexpr std::uint64_t kForEver = UINT64_MAX - 1;
+
+// Static and all zero, as the plugin's are.
+ActivationMask& fresh_mask(int& target) {
+  static ActivationMask masks[4];
+  static std::size_t used = 0;
+  ActivationMask& mask = masks[used++];
+  mask.open(&target, kAlways, kTiming);
+  return mask;
+}
+
+// Which of the next groups are timed, one character each.
+std::string next_groups(ActivationMask& mask, const int& target, int groups) {
+  std::string timed;
+  for (int i = 0; i < groups; ++i) {
+    const bool is_read = (target & kTiming) != 0;
+    EXPECT_EQUAL(kAlways, target & ~kTiming);
+    EXPECT_EQUAL(is_read, mask.begin_group());
+    timed += is_read ? 'x' : '.';
+  }
+  return timed;
+}
+
+CASE_OF(groups_that_somebody_wants_are_timed, 5) {
+  int target = -1;
+  ActivationMask& mask = fresh_mask(target);
+  EXPECT_EQUAL(std::string("..."), next_groups(mask, target, 3));
+  EXPECT_EQUAL(3U, mask.group());
+  mask.want(4, 4);
+  EXPECT_EQUAL(std::string("x..."), next_groups(mask, target, 4));
+  mask.want(10, 12);
+  mask.want(11, 11);
+  mask.want(15, 15);
+  EXPECT_EQUAL(std::string("..xxx..x.."), next_groups(mask, target, 10));
+  mask.want(3, 5);  // over long ago
+  EXPECT_EQUAL(std::string(".."), next_groups(mask, target, 2));
+  mask.want(0, kForEver);
+  EXPECT_EQUAL(std::string("xxxxx"), next_groups(mask, target, 5));
+}
+
+CASE_OF(a_wish_that_is_dropped_ends_at_once, 5) {
+  int target = -1;
+  ActivationMask& mask = fresh_mask(target);
+  const auto first = mask.want(1, kForEver);
+  const auto second = mask.want(1, 4);
+  EXPECT(first != 0 && second != 0 && first != second);
+  EXPECT_EQUAL(std::string("xx"), next_groups(mask, target, 2));
+  mask.drop(first);
+  EXPECT_EQUAL(std::string("xx."), next_groups(mask, target, 3));
+  const auto third = mask.want(6, kForEver);
+  for (const auto stale : {first, second, ActivationMask::Ticket{0}}) mask.drop(stale);
+  EXPECT_EQUAL(std::string("xx"), next_groups(mask, target, 2));
+  mask.drop(third);
+  EXPECT_EQUAL(kAlways, target);
+}
+
+CASE_OF(wishes_without_room_are_none, 5) {
+  int target = -1;
+  ActivationMask& mask = fresh_mask(target);
+  std::vector<ActivationMask::Ticket> wishes;
+  while (const auto wish = mask.want(3, 4)) wishes.push_back(wish);
+  EXPECT(wishes.size() >= 32);
+  EXPECT_EQUAL(std::string("..xx.."), next_groups(mask, target, 6));
+  EXPECT(mask.want(7, 7) != 0);  // those that ended left their room
+  EXPECT_EQUAL(std::string("x."), next_groups(mask, target, 2));
+}
+
+CASE_OF(masks_are_apart_and_used_again, 5) {
+  int first_target = -1;
+  int second_target = -1;
+  ActivationMask& first = fresh_mask(first_target);
+  ActivationMask& second = fresh_mask(second_target);
+  first.want(1, kForEver);
+  EXPECT_EQUAL(kAlways, second_target);
+  first.open(&first_target, kAlways, kTiming);
+  first.close();
+  EXPECT(first.is_of(&first_target) && !first.is_free());
+  first.close();
+  EXPECT(first.is_free() && !first.is_of(&first_target));
+  int other_target = -1;
+  first.open(&other_target, kAlways, kTiming);
+  EXPECT_EQUAL(kAlways, other_target);  // nothing is left of the former wishes
+  EXPECT_EQUAL(std::string("..."), next_groups(first, other_target, 3));
+  EXPECT_EQUAL(kAlways | kTiming, first_target);
+  EXPECT_EQUAL(std::string("."), next_groups(second, second_target, 1));
+}
+
+}  // namespace

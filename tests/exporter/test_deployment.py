@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is shipped to run the exporter: a systemd unit, a tmpfiles.d entry, a Kubernetes manifest."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+CONFIG = Path(__file__).parents[2] / "config"
+UNIT = CONFIG / "systemd" / "nccl-exporter.service"
+PROGRAM = "/opt/nccl-sentinel/bin/nccl-exporter"
+DIRECTORY = "/run/nccl-sentinel"
+
+
+def needs(program: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(shutil.which(program) is None, reason=f"no {program}")
+
+
+@pytest.fixture(scope="module")
+def manifests() -> dict[str, Any]:
+    documents = yaml.safe_load_all((CONFIG / "kubernetes" / "nccl-exporter.yaml").read_text(encoding="utf-8"))
+    return {document["kind"]: document for document in documents}
+
+
+@pytest.fixture(scope="module")
+def pod(manifests: dict[str, Any]) -> Any:
+    return manifests["DaemonSet"]["spec"]["template"]["spec"]
+
+
+@needs("systemd-analyze")
+def test_unit(tmp_path: Path) -> None:
+    unit = tmp_path / UNIT.name
+    unit.write_text(UNIT.read_text(encoding="utf-8").replace(PROGRAM, sys.executable))
+    verified = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False)
+    assert (verified.returncode, verified.stderr) == (0, "")
+    rated = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--threshold=20", unit], capture_output=True, check=False
+    )
+    assert rated.returncode == 0, "exposure above 2.0"
+
+
+@needs("systemd-tmpfiles")
+def test_directory_of_the_jobs(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    entry = CONFIG / "tmpfiles" / "nccl-sentinel.conf"
+    # Everything but the owner: only root may give that.
+    entry_of_mine = tmp_path / entry.name
+    entry_of_mine.write_text(entry.read_text(encoding="utf-8").replace(" root root ", " - - "))
+    subprocess.run(["systemd-tmpfiles", f"--root={tmp_path}", "--create", entry_of_mine], check=True)
+    made = tmp_path / DIRECTORY.lstrip("/")
+    assert made.stat().st_mode & 0o7777 == 0o1777
+
+
+def test_every_container_is_confined(pod: Any) -> None:
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert pod["automountServiceAccountToken"] is False
+    for container in (*pod["initContainers"], *pod["containers"]):
+        context = container["securityContext"]
+        assert context["readOnlyRootFilesystem"] is True
+        assert context["allowPrivilegeEscalation"] is False
+        assert context["capabilities"] == {"drop": ["ALL"]}
+        assert {"cpu", "memory"} <= container["resources"]["requests"].keys()
+        assert "memory" in container["resources"]["limits"]
+    (exporter,) = pod["containers"]
+    assert "runAsUser" not in exporter["securityContext"]
+
+
+def test_exporter_sees_the_hosts_directory_and_cannot_write(pod: Any) -> None:
+    volumes = {volume["name"]: volume for volume in pod["volumes"]}
+    (exporter,) = pod["containers"]
+    mounts = {mount["mountPath"]: mount for mount in exporter["volumeMounts"]}
+    assert volumes[mounts[DIRECTORY]["name"]]["hostPath"] == {"path": DIRECTORY, "type": "DirectoryOrCreate"}
+    assert all(mount["readOnly"] for mount in mounts.values())
+    assert {mount["name"] for mount in mounts.values()} == volumes.keys()
+
+
+def test_arguments_are_understood(pod: Any) -> None:
+    (exporter,) = pod["containers"]
+    done = subprocess.run(
+        [sys.executable, "-m", "nccl_exporter", *exporter["args"], "--version"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_whoever_selects_finds(manifests: dict[str, Any], pod: Any) -> None:
+    labels = manifests["DaemonSet"]["spec"]["template"]["metadata"]["labels"].items()
+    for kind in ("DaemonSet", "PodMonitor"):
+        assert manifests[kind]["spec"]["selector"]["matchLabels"].items() <= labels
+    (exporter,) = pod["containers"]
+    ports = {port["name"]: port["containerPort"] for port in exporter["ports"]}
+    assert f"--web.listen-address=:{ports['metrics']}" in exporter["args"]
+    assert manifests["PodMonitor"]["spec"]["podMetricsEndpoints"][0]["port"] in ports
+    for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+        assert exporter[probe]["tcpSocket"]["port"] in ports
