@@ -11,7 +11,7 @@ MODULES := .venv/modules-$(firstword $(shell find sentinel exporter -name '*.py'
 CXX_SOURCES := $(shell find plugin -type f \( -name '*.cc' -o -name '*.h' \))
 WORKERS ?= 2
 
-.PHONY: setup check test bench demo lock format clean
+.PHONY: setup check test bench-plugin bench-scrape demo lock format clean
 .DELETE_ON_ERROR:
 
 setup: .venv/installed .tools/ready  ## virtual environment, plugin, Prometheus and Alertmanager
@@ -50,10 +50,11 @@ format: setup  ## what `make check` would complain about, mended
 test: setup  ## every test, the plugin's included
 	python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
-bench: setup  ## what the plugin's callbacks cost
-	@cmake -S . -B build/bench -G Ninja -DCMAKE_BUILD_TYPE=Release -DNCCL_SENTINEL_BUILD_TESTS=ON --log-level=WARNING
-	@cmake --build build/bench --target nccl-sentinel-bench -- --quiet
-	@build/bench/plugin/bench/nccl-sentinel-bench $(ARGS)
+bench-plugin: setup  ## what a profiler plugin's callbacks cost: make bench-plugin ARGS="--plugin OTHER.so"
+	@python tests/bench/plugin.py $(ARGS)
+
+bench-scrape: setup  ## what a scrape of the exporter costs
+	@python tests/bench/scrape.py $(ARGS)
 
 demo: setup  ## the whole chain on this machine: make demo SCENARIO=stall2
 	@sentinel demo --scenario $(SCENARIO) $(ARGS)

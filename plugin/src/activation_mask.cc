@@ -16,12 +16,13 @@ std::uint64_t this_thread() noexcept { return reinterpret_cast<std::uint64_t>(__
 
 void ActivationMask::open(int* target, int always, int timing) noexcept {
   if (users_ == 0) {
-    target_ = target;
-    always_ = always;
-    timing_ = timing;
-    taken_ = 0;
+    target_.store(target, std::memory_order_relaxed);
+    always_.store(always, std::memory_order_relaxed);
+    timing_.store(timing, std::memory_order_relaxed);
+    const LockHold hold(lock_);
+    if (hold) taken_ = 0;  // wishes that nobody dropped
     next_change_.store(kNever, std::memory_order_relaxed);
-    __atomic_store_n(target_, always_, __ATOMIC_RELAXED);
+    __atomic_store_n(target, always, __ATOMIC_RELAXED);
   }
   ++users_;
 }
@@ -32,7 +33,7 @@ bool ActivationMask::begin_group() noexcept {
   const std::uint64_t next = group_.fetch_add(1, std::memory_order_relaxed) + 2;
   if (next >= next_change_.load(std::memory_order_relaxed)) {
     const LockHold hold(lock_);
-    if (hold) prepare(next);
+    if (hold) prepare(group() + 1);
   }
   return timed;
 }
@@ -79,8 +80,10 @@ void ActivationMask::prepare(std::uint64_t next) noexcept {
     }
   }
   next_change_.store(change, std::memory_order_relaxed);
-  const int value = timed ? always_ | timing_ : always_;
-  if (__atomic_load_n(target_, __ATOMIC_RELAXED) != value) __atomic_store_n(target_, value, __ATOMIC_RELAXED);
+  int* target = target_.load(std::memory_order_relaxed);
+  const int always = always_.load(std::memory_order_relaxed);
+  const int value = timed ? always | timing_.load(std::memory_order_relaxed) : always;
+  if (__atomic_load_n(target, __ATOMIC_RELAXED) != value) __atomic_store_n(target, value, __ATOMIC_RELAXED);
 }
 
 }  // namespace nccl_sentinel

@@ -16,13 +16,17 @@ class ActivationMask {
   // A wish for timing; 0 is none.
   using Ticket = std::uint32_t;
 
-  bool is_of(const int* target) const noexcept { return target_ == target && users_ > 0; }
+  bool is_of(const int* target) const noexcept {
+    return target_.load(std::memory_order_relaxed) == target && users_ > 0;
+  }
   bool is_free() const noexcept { return users_ == 0; }
 
   // One more communicator reads this mask; opening and closing are serialised by the profiler. After the last one has
   // closed the target is never written again.
   void open(int* target, int always, int timing) noexcept;
-  void close() noexcept { --users_; }
+  void close() noexcept {
+    if (--users_ == 0) target_.store(&nobody_, std::memory_order_relaxed);
+  }
 
   // NCCL has read the mask for another group. Whether that group is timed.
   bool begin_group() noexcept;
@@ -46,14 +50,19 @@ class ActivationMask {
     Ticket ticket;
   };
 
-  bool has_timing() const noexcept { return (__atomic_load_n(target_, __ATOMIC_RELAXED) & timing_) != 0; }
+  bool has_timing() const noexcept {
+    const int* target = target_.load(std::memory_order_relaxed);
+    return (__atomic_load_n(target, __ATOMIC_RELAXED) & timing_.load(std::memory_order_relaxed)) != 0;
+  }
   // Under the lock: what the group of this number, the next one that NCCL reads the mask for, will find.
   void prepare(std::uint64_t next) noexcept;
 
-  int* target_;
+  // Late callbacks of communicators that have closed read these.
+  std::atomic<int*> target_;
+  std::atomic<int> always_;
+  std::atomic<int> timing_;
   int users_;
-  int always_;
-  int timing_;
+  int nobody_;  // what late callbacks write to once all have closed
   alignas(64) std::atomic<std::uint64_t> group_;
   std::atomic<std::uint64_t> began_;        // the thread of the present group, and in bit 0 whether it is timed
   std::atomic<std::uint64_t> next_change_;  // number of the first group for which something changes

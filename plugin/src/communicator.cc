@@ -30,6 +30,14 @@ void Communicator::open(Shared& shared, std::uint32_t slot, const CommunicatorSt
   layout::Communicator& mapped = block();
   mapped.state.store(number_of(SlotState::kClaimed), std::memory_order_seq_cst);
   mapped.generation.store(generation_, std::memory_order_seq_cst);
+  // Each page of the rings is touched now: a page fault takes as long as a hundred callbacks. And a launch that was on
+  // its way while the former tenant closed may have come to its ring since.
+  for (Operation& operation : ring_) {
+    if (operation.take() != Place::Taken::kNo) operation.leave();
+  }
+  for (NetworkOperation& network : networks_) {
+    if (network.take() != Place::Taken::kNo) network.leave();
+  }
   clear_block();
   const Device device = current_device();
   mapped.gpu =
@@ -40,10 +48,10 @@ void Communicator::open(Shared& shared, std::uint32_t slot, const CommunicatorSt
   for (Stream& stream : streams_) stream.clear();
   for (Stream& stream : peer_streams_) stream.clear();
   peer_keys_.clear();
-  for (auto& number : numbers_) number.store(0, std::memory_order_relaxed);
   has_calls_.store(false, std::memory_order_relaxed);
   is_alone_ = start.identity.ranks == 1;
   captured_calls_.store(0, std::memory_order_relaxed);
+  captured_wish_.store(0, std::memory_order_relaxed);
   asked_timing_.store(-1, std::memory_order_relaxed);
   calls_.store(0, std::memory_order_relaxed);
   groups_.store(0, std::memory_order_relaxed);
@@ -51,9 +59,6 @@ void Communicator::open(Shared& shared, std::uint32_t slot, const CommunicatorSt
   next_.store(0, std::memory_order_relaxed);
   oldest_.store(0, std::memory_order_relaxed);
   next_network_.store(0, std::memory_order_relaxed);
-  // Each page of the rings is touched now: a page fault takes as long as a hundred callbacks.
-  for (Operation& operation : ring_) operation.callbacks = 0;
-  for (NetworkOperation& network : networks_) network.callbacks = 0;
   first_wish_ = 0;
   if (mask != nullptr && shared.sampling.burst != 0 && !is_alone_) {
     // Whatever comes first is timed, if it comes soon; where everything is timed, whatever comes, until the governor
@@ -89,6 +94,7 @@ void Communicator::close() noexcept {
   context_.store(nullptr, std::memory_order_seq_cst);
   if (mask_ != nullptr) {
     mask_->drop(first_wish_);
+    mask_->drop(captured_wish_.exchange(0, std::memory_order_relaxed));
     for (Stream& stream : streams_) stream.close(*mask_);
     for (Stream& stream : peer_streams_) stream.close(*mask_);
   }

@@ -135,10 +135,10 @@ class Communicator {
   Stream streams_[layout::kOperations];
   KeyTable<kPeerStreams> peer_keys_;
   Stream peer_streams_[kPeerStreams];
-  std::atomic<std::uint64_t> numbers_[layout::kOperations];  // of each row's launched operations
-  std::atomic<std::uint32_t> identified_;                    // 0, 1 while somebody writes, 2
-  std::atomic<bool> has_calls_;                              // NCCL reports the API's calls
+  std::atomic<std::uint32_t> identified_;  // 0, 1 while somebody writes, 2
+  std::atomic<bool> has_calls_;            // NCCL reports the API's calls
   std::atomic<std::uint32_t> captured_calls_;
+  std::atomic<ActivationMask::Ticket> captured_wish_;
   std::atomic<int> asked_timing_;     // whether NCCL read a mask with timing for what comes next; -1: not known
   std::atomic<std::uint64_t> calls_;  // callbacks of the API's calls
   std::atomic<std::uint64_t> groups_;

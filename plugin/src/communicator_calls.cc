@@ -50,7 +50,8 @@ void* Communicator::start_call(bool is_captured) noexcept {
   const bool is_all = shared_->sampling.burst == shared_->sampling.period;
   if (mask_ != nullptr && !is_alone_ && shared_->sampling.burst != 0 &&
       (is_all || next % kCaptured == kCapturedPlace)) {
-    mask_->want(mask_->group() + 1, mask_->group() + 1);
+    mask_->drop(captured_wish_.exchange(0, std::memory_order_relaxed));
+    captured_wish_.store(mask_->want(mask_->group() + 1, mask_->group() + 1), std::memory_order_relaxed);
   }
   Handle handle;
   handle.slot = slot_;

@@ -68,7 +68,7 @@ void* Communicator::start_chosen(const CollectiveStart& start, std::uint8_t row,
     leave_out(row, algorithm.dropped ? *algorithm.dropped : *protocol.dropped);
     return nullptr;
   }
-  const auto cell = counters_.cell({block().operations[row].name, algorithm.index, protocol.index, size_class(bytes)});
+  const auto cell = counters_.cell({counters_.name(row), algorithm.index, protocol.index, size_class(bytes)});
   if (!cell) {
     leave_out(row, Outcome::kDroppedCell);
     return nullptr;
@@ -98,7 +98,7 @@ void* Communicator::start_p2p(const P2pStart& start) noexcept {
     return nullptr;
   }
   const std::uint64_t bytes = message_bytes(start.count, start.datatype);
-  const auto peer = counters_.peer({block().operations[row.place].name, size_class(bytes), start.peer});
+  const auto peer = counters_.peer({counters_.name(row.place), size_class(bytes), start.peer});
   if (!peer) {
     leave_out(row.place, Outcome::kDroppedCell);
     return nullptr;
@@ -142,13 +142,14 @@ void* Communicator::launch(const Launch& what) noexcept {
   operation.counted_in = what.counted_in;
   operation.kind = what.kind;
   operation.is_replay = what.is_replay;
-  const std::uint64_t in_row = numbers_[what.row].fetch_add(1, std::memory_order_relaxed);
   const std::uint64_t word = coarse_monotonic_ns() >> layout::kFlightTimeUnit << layout::kFlightTimeShift |
                              std::uint64_t{what.row} << layout::kFlightOperationShift |
-                             (in_row & layout::kFlightNumberMask) << layout::kFlightNumberShift |
                              (handle.generation & layout::kFlightGenerationMask);
-  block().in_flight[handle.place].store(word, std::memory_order_release);
-  count(block().operations[what.row].launched);
+  if (!counters_.launch(what.row, block().in_flight[handle.place], word)) {
+    operation.leave();
+    leave_out(what.row, Outcome::kDroppedContention);
+    return nullptr;
+  }
   operation.open();
   return encode(HandleKind::kOperation, handle);
 }
@@ -259,7 +260,8 @@ void Communicator::close_outlived(std::uint64_t number, std::uint64_t group) noe
 // Every operation before the one of number `last`.
 void Communicator::close_all(std::uint64_t last) noexcept {
   const bool may_wait = !is_open();
-  std::uint64_t number = oldest_.load(std::memory_order_relaxed);
+  // At the end all places are looked at: one may have been passed over while its launch was on the way.
+  std::uint64_t number = may_wait ? 0 : oldest_.load(std::memory_order_relaxed);
   if (last > layout::kInFlight) number = std::max(number, last - layout::kInFlight);
   for (; number < last; ++number) {
     Operation& operation = ring_[number % layout::kInFlight];

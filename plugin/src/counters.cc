@@ -95,7 +95,7 @@ std::optional<std::uint8_t> Counters::operation(std::uint16_t name, layout::Oper
   if (!found) return std::nullopt;
   if (found->is_new) {
     layout::Operation& row = block_->operations[found->place];
-    row.name = name;
+    __atomic_store_n(&row.name, name, __ATOMIC_RELAXED);
     row.kind = kind;
     row.state.store(kOpen, std::memory_order_release);
   }
@@ -154,6 +154,16 @@ std::uint8_t Counters::link(std::int32_t peer, layout::Direction direction) noex
     row.state.store(kOpen, std::memory_order_release);
   }
   return static_cast<std::uint8_t>(found->place);
+}
+
+bool Counters::launch(std::uint8_t operation, layout::Word& flight, std::uint64_t word) noexcept {
+  const LockHold hold(operation_locks_[operation]);
+  if (!hold) return false;
+  layout::Word& launched = block_->operations[operation].launched;
+  const std::uint64_t number = launched.load(std::memory_order_relaxed);
+  flight.store(word | (number & layout::kFlightNumberMask) << layout::kFlightNumberShift, std::memory_order_release);
+  launched.store(number + 1, std::memory_order_release);
+  return true;
 }
 
 bool Counters::measure_collective(std::uint8_t cell, const Flight& flight, std::uint64_t duration_ns,

@@ -43,6 +43,10 @@ class Counters {
 
   // Place of the row of a name. Nothing when all places are taken: kUnknownRow is left then.
   std::optional<std::uint8_t> operation(std::uint16_t name, layout::OperationKind kind) noexcept;
+  // Index of a row's name.
+  std::uint16_t name(std::uint8_t operation) const noexcept {
+    return __atomic_load_n(&block_->operations[operation].name, __ATOMIC_RELAXED);
+  }
   // The row that bears kUnknownName. Always there.
   static constexpr std::uint8_t kUnknownRow = layout::kOperations - 1;
 
@@ -51,6 +55,10 @@ class Counters {
   std::optional<std::uint8_t> cell(const CellKey& key) noexcept;
   std::optional<std::uint8_t> peer(const PeerKey& key) noexcept;
   std::uint8_t link(std::int32_t peer, layout::Direction direction) noexcept;
+
+  // An operation is in flight: its word is stored, with its number in the row, and counted. False: the row was busy too
+  // long, and nothing has changed.
+  bool launch(std::uint8_t operation, layout::Word& flight, std::uint64_t word) noexcept;
 
   // An operation has ended and is in flight no longer. False: its row was busy too long, and nothing has changed.
   bool measure_collective(std::uint8_t cell, const Flight& flight, std::uint64_t duration_ns,

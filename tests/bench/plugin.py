@@ -76,7 +76,9 @@ def main() -> int:
     build(asked.build)
     native = asked.build / "plugin"
     plugins = {EMPTY: native / "bench/libnccl-profiler-empty.so", OURS: native / "libnccl-profiler-sentinel.so"}
-    plugins |= {path.stem.removeprefix("libnccl-profiler-"): path.absolute() for path in asked.plugin}
+    for path in asked.plugin:
+        name = path.stem.removeprefix("libnccl-profiler-")
+        plugins[f"other {name}" if name in plugins else name] = path.absolute()
     bench = Bench(native / "bench/nccl-sentinel-bench-plugin", plugins, asked.callbacks)
     try:
         for directory in asked.trace or traces_here():
