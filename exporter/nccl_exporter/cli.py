@@ -4,12 +4,12 @@
 import logging
 import os
 import signal
+import threading
 from contextlib import ExitStack
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import Annotated
 
 import typer
@@ -95,6 +95,7 @@ def run(
 ) -> None:
     """Serve what the NCCL profiler plugin counts in this node's training processes to Prometheus."""
     log.configure(log_level)
+    _stop_at_signals()
     with ExitStack() as stack:
         try:
             access = Access(web_config)
@@ -109,8 +110,6 @@ def run(
         except ExporterError as error:
             typer.echo(f"nccl-exporter: {error}", err=True)
             raise typer.Exit(2) from error
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, _stop)
         config = access.current()
         _log.info("listening on %s://%s", "https" if config.tls else "http", server.address)
         if risk := _risk(server.address, config):
@@ -138,11 +137,25 @@ def _risk(address: Address, config: WebConfig) -> str:
     return "everybody in the network can read the metrics: protect them with --web.config.file"
 
 
-def _stop(number: int, _frame: FrameType | None) -> None:
-    """End at once: nothing is written that could be left half done, and the threads die with the process."""
-    _log.info("stopped by %s", signal.Signals(number).name)
-    logging.shutdown()
-    os._exit(0)
+def _stop_at_signals() -> None:
+    """End at a signal, at once: nothing is written that could be left half done, and the threads die with the process.
+
+    A thread waits for it. A handler would run in the middle of whatever the main thread does, and what goes wrong in it
+    there, such as a write to a log that is being written, could be taken for a failure of that and passed over.
+    """
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+
+    def stop() -> None:
+        number = os.read(reader, 1)[0]
+        _log.info("stopped by %s", signal.Signals(number).name)
+        logging.shutdown()
+        os._exit(0)
+
+    threading.Thread(target=stop, name="signals", daemon=True).start()
 
 
 def main() -> None:

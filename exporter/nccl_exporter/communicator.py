@@ -177,12 +177,11 @@ class Tenant:
             now_ns=now_ns,
             rejected=rejected,
         )
-        later = None if look.is_still else raised(self._words, look.words_later, Counter())
+        # Rows that were copied again are newer than the flight words: only a still look can add the two up.
+        started = self._words if look.is_still else raised(self._words, look.words_later, Counter())
         for row in rows:
-            started = sum(self._words[row].tolist()) + int(self._flights.uncounted[row])
-            if later is not None:
-                started = max(started, sum(later[row].tolist()))
-            self._started[row] = max(self._started[row], started)
+            uncounted = int(self._flights.uncounted[row]) if look.is_still else 0
+            self._started[row] = max(self._started[row], sum(started[row].tolist()) + uncounted)
 
     def _by_operation(self) -> tuple[Operation, ...]:
         measured, p2p = (totals.series().by_key() for totals in self._totals)

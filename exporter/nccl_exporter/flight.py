@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from nccl_exporter import layout
 from nccl_exporter.table import Flags, Words
 
-_HALF: Final = (layout.FLIGHT_NUMBER_MASK + 1) // 2
 _PLACE_MASK: Final = layout.IN_FLIGHT - 1
 
 Counts = NDArray[np.intp]
@@ -20,7 +19,7 @@ Counts = NDArray[np.intp]
 class Flights:
     """By operation row: how many are in flight, and how many of those its `launched` has not counted yet.
 
-    `oldest_ns` is when the oldest was launched, on CLOCK_MONOTONIC, rounded down to 2^20 ns; None when there is none.
+    `oldest_ns` is when the oldest was launched, on CLOCK_MONOTONIC, rounded down to 2^24 ns; None when there is none.
     """
 
     in_flight: Counts
@@ -65,7 +64,9 @@ def decode(
         if not times.size:
             return NONE
     low = (launched & np.uint64(layout.FLIGHT_NUMBER_MASK)).astype(np.int64)
-    uncounted = (numbers - low[rows]) & layout.FLIGHT_NUMBER_MASK < _HALF
+    # Those launched since `launched` was read, as many as there are places at most. All others are behind it, and one
+    # whose thread lost its processor while it ended may be far behind.
+    uncounted = (numbers - low[rows]) & layout.FLIGHT_NUMBER_MASK <= layout.IN_FLIGHT
     return Flights(
         np.bincount(rows, minlength=layout.OPERATIONS),
         np.bincount(rows[uncounted], minlength=layout.OPERATIONS),

@@ -20,7 +20,8 @@ void ActivationMask::open(int* target, int always, int timing) noexcept {
     always_.store(always, std::memory_order_relaxed);
     timing_.store(timing, std::memory_order_relaxed);
     const LockHold hold(lock_);
-    if (hold) taken_ = 0;  // wishes that nobody dropped
+    if (hold) taken_ = 0;                                         // wishes that nobody dropped
+    captures_.store(Captures::kNone, std::memory_order_relaxed);  // graphs go before their communicators
     next_change_.store(kNever, std::memory_order_relaxed);
     __atomic_store_n(target, always, __ATOMIC_RELAXED);
   }
@@ -64,8 +65,18 @@ void ActivationMask::drop(Ticket ticket) noexcept {
   prepare(group() + 1);
 }
 
+void ActivationMask::capture(bool is_timed) noexcept {
+  if (captures_.load(std::memory_order_relaxed) != Captures::kNone) return;
+  Captures none = Captures::kNone;
+  captures_.compare_exchange_strong(none, is_timed ? Captures::kTimed : Captures::kUntimed, std::memory_order_relaxed);
+  next_change_.store(0, std::memory_order_relaxed);  // for whoever holds the lock now, or the next group
+  const LockHold hold(lock_);
+  if (hold) prepare(group() + 1);
+}
+
 void ActivationMask::prepare(std::uint64_t next) noexcept {
-  bool timed = false;
+  const Captures captures = captures_.load(std::memory_order_relaxed);
+  bool timed = captures == Captures::kTimed;
   std::uint64_t change = kNever;
   for (std::uint64_t rest = taken_; rest != 0; rest &= rest - 1) {
     const auto place = static_cast<std::uint32_t>(__builtin_ctzll(rest));
@@ -79,6 +90,7 @@ void ActivationMask::prepare(std::uint64_t next) noexcept {
       change = std::min(change, wish.first);
     }
   }
+  if (captures == Captures::kUntimed) timed = false;
   next_change_.store(change, std::memory_order_relaxed);
   int* target = target_.load(std::memory_order_relaxed);
   const int always = always_.load(std::memory_order_relaxed);

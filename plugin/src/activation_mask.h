@@ -20,6 +20,7 @@ class ActivationMask {
     return target_.load(std::memory_order_relaxed) == target && users_ > 0;
   }
   bool is_free() const noexcept { return users_ == 0; }
+  bool was_opened() const noexcept { return target_.load(std::memory_order_relaxed) != nullptr; }
 
   // One more communicator reads this mask; opening and closing are serialised by the profiler. After the last one has
   // closed the target is never written again.
@@ -41,7 +42,16 @@ class ActivationMask {
   // Ends a wish early. Tickets of wishes that have ended do nothing.
   void drop(Ticket ticket) noexcept;
 
+  // A call was captured into a CUDA graph. NCCL numbers kernels on the host and on the GPU, and waits for the number of
+  // each timed one. A replay counts on the GPU what it launches, on the host only what was captured with timing: where
+  // that is not all, the numbers part, and whatever is timed later is waited for in vain, until NCCL's pool of such
+  // waits is full and the job stands still. So the first capture decides for all that follows: timed itself, all is;
+  // else nothing is any more.
+  void capture(bool is_timed) noexcept;
+  bool has_given_up() const noexcept { return captures_.load(std::memory_order_relaxed) == Captures::kUntimed; }
+
  private:
+  enum class Captures : std::uint8_t { kNone, kTimed, kUntimed };
   static constexpr std::uint32_t kWishes = 64;  // one bit each
 
   struct Wish {
@@ -66,6 +76,7 @@ class ActivationMask {
   alignas(64) std::atomic<std::uint64_t> group_;
   std::atomic<std::uint64_t> began_;        // the thread of the present group, and in bit 0 whether it is timed
   std::atomic<std::uint64_t> next_change_;  // number of the first group for which something changes
+  std::atomic<Captures> captures_;
   Lock lock_;
   Ticket tickets_;
   std::uint64_t taken_;  // bits of wishes_

@@ -17,8 +17,6 @@ constexpr std::uint64_t kLongestNs = 86'400'000'000'000;
 // A start more than two seconds from the first one: that channel's own time is not known.
 constexpr std::int32_t kNoOffset = std::numeric_limits<std::int32_t>::min();
 
-constexpr std::uint64_t bit(std::uint32_t channel) noexcept { return std::uint64_t{1} << (channel % kMaxChannels); }
-
 }  // namespace
 
 void ChannelTimes::reset(std::uint32_t channels) noexcept {
@@ -31,9 +29,9 @@ void ChannelTimes::reset(std::uint32_t channels) noexcept {
 }
 
 void ChannelTimes::start(std::uint32_t channel, std::uint64_t timer_ns) noexcept {
-  if ((started_ & bit(channel)) != 0) return;
+  if ((started_ & channel_bit(channel)) != 0) return;
   if (started_ == 0) base_ = timer_ns;
-  started_ |= bit(channel);
+  started_ |= channel_bit(channel);
   const auto offset = static_cast<std::int64_t>(timer_ns - base_);
   offsets_ns_[channel] = offset == static_cast<std::int32_t>(offset) ? static_cast<std::int32_t>(offset) : kNoOffset;
   zero_ |= timer_ns == 0;
@@ -42,8 +40,8 @@ void ChannelTimes::start(std::uint32_t channel, std::uint64_t timer_ns) noexcept
 }
 
 std::optional<std::uint64_t> ChannelTimes::stop_time(std::uint32_t channel, std::uint64_t timer_ns) noexcept {
-  if ((started_ & ~timed_ & ~stopped_ & bit(channel)) == 0) return std::nullopt;
-  timed_ |= bit(channel);
+  if ((started_ & ~timed_ & ~stopped_ & channel_bit(channel)) == 0) return std::nullopt;
+  timed_ |= channel_bit(channel);
   zero_ |= timer_ns == 0;
   first_stop_ = std::min(first_stop_, timer_ns);
   last_stop_ = std::max(last_stop_, timer_ns);
@@ -55,7 +53,7 @@ std::optional<std::uint64_t> ChannelTimes::stop_time(std::uint32_t channel, std:
   return timer_ns - start_ns;
 }
 
-void ChannelTimes::stop(std::uint32_t channel) noexcept { stopped_ |= started_ & bit(channel); }
+void ChannelTimes::stop(std::uint32_t channel) noexcept { stopped_ |= started_ & channel_bit(channel); }
 
 bool ChannelTimes::complete() const noexcept {
   return static_cast<std::uint32_t>(__builtin_popcountll(stopped_)) >= channels_;

@@ -48,10 +48,7 @@ void Communicator::open(Shared& shared, std::uint32_t slot, const CommunicatorSt
   for (Stream& stream : streams_) stream.clear();
   for (Stream& stream : peer_streams_) stream.clear();
   peer_keys_.clear();
-  has_calls_.store(false, std::memory_order_relaxed);
   is_alone_ = start.identity.ranks == 1;
-  captured_calls_.store(0, std::memory_order_relaxed);
-  captured_wish_.store(0, std::memory_order_relaxed);
   asked_timing_.store(-1, std::memory_order_relaxed);
   calls_.store(0, std::memory_order_relaxed);
   groups_.store(0, std::memory_order_relaxed);
@@ -94,7 +91,6 @@ void Communicator::close() noexcept {
   context_.store(nullptr, std::memory_order_seq_cst);
   if (mask_ != nullptr) {
     mask_->drop(first_wish_);
-    mask_->drop(captured_wish_.exchange(0, std::memory_order_relaxed));
     for (Stream& stream : streams_) stream.close(*mask_);
     for (Stream& stream : peer_streams_) stream.close(*mask_);
   }

@@ -71,6 +71,9 @@ class Communicator {
   // Callbacks of calls are added up apart and handed on in batches: an addition to a word that other threads add to
   // costs as much as all the rest of a call.
   static constexpr std::uint64_t kCallsCounted = 64;
+  // Operations left behind in a row after which a communicator counts as one that tells no times: its ring is given up
+  // once, and few of the next ones are waited for.
+  static constexpr std::uint32_t kSilent = 16;
 
   struct Row {
     std::uint8_t place;
@@ -97,16 +100,18 @@ class Communicator {
     bool timing;
     bool is_replay;
   };
-  Asked asked(const void* call) noexcept;
-  void count_calls(std::uint32_t callbacks) noexcept;
-  // Whether an operation of a stream is timed, as the stream or the capture chose.
-  bool choose(Stream& stream, std::uint64_t number, const Asked& asked) noexcept;
+  Asked asked(const void* call) const noexcept;
+  void count_call() noexcept;
+  // Whether the operation of this number is timed. Counts it as skipped where it is not, and has the mask expect the
+  // next one.
+  bool choose(Stream& stream, std::uint64_t number, const Asked& asked, std::uint8_t row) noexcept;
+  // Whether the times of a chosen operation can be expected. Counts it as refused where not.
+  bool is_heard(std::uint32_t channels, const Asked& asked, std::uint64_t number, std::uint8_t row) noexcept;
 
   std::uint64_t callbacks_so_far() noexcept { return block().callbacks.load(std::memory_order_relaxed); }
   void leave_out(std::uint8_t row, layout::Outcome outcome) noexcept {
     count(block().operations[row].left_out[static_cast<std::size_t>(outcome)]);
   }
-  bool is_heard(std::uint32_t channels, const Asked& asked, std::uint64_t number) const noexcept;
   __attribute__((noinline)) void* start_chosen(const CollectiveStart& start, std::uint8_t row,
                                                const Asked& asked) noexcept;
   void* launch(const Launch& what) noexcept;
@@ -136,10 +141,7 @@ class Communicator {
   KeyTable<kPeerStreams> peer_keys_;
   Stream peer_streams_[kPeerStreams];
   std::atomic<std::uint32_t> identified_;  // 0, 1 while somebody writes, 2
-  std::atomic<bool> has_calls_;            // NCCL reports the API's calls
-  std::atomic<std::uint32_t> captured_calls_;
-  std::atomic<ActivationMask::Ticket> captured_wish_;
-  std::atomic<int> asked_timing_;     // whether NCCL read a mask with timing for what comes next; -1: not known
+  std::atomic<int> asked_timing_;     // whether NCCL read a mask with timing for what comes next; -1: no call has told
   std::atomic<std::uint64_t> calls_;  // callbacks of the API's calls
   std::atomic<std::uint64_t> groups_;
   std::atomic<std::uint32_t> left_behind_;         // operations left behind since one has ended

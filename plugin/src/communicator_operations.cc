@@ -22,18 +22,8 @@ constexpr std::uint64_t kOutlivedGroups = 16;
 constexpr std::uint64_t kOutlivedOperations = 256;
 // How many of those one callback closes at most.
 constexpr int kClosedAtOnce = 4;
-// Operations left behind in a row after which a communicator counts as one that tells no times: its ring is given up
-// once, and of the next ones only each 64th is waited for.
-constexpr std::uint32_t kSilent = 16;
 // Only in close, which may wait: until callbacks of other threads have left.
 constexpr int kPatience = 10'000;
-
-// One number for each callback of an operation or one of its parts.
-constexpr std::uint64_t callback_number(const Handle& handle, std::uint32_t kind) noexcept {
-  return (std::uint64_t{handle.generation} << 10 | handle.place) << 8 | handle.part << 2 | kind;
-}
-
-constexpr std::uint64_t bit(std::uint32_t channel) noexcept { return std::uint64_t{1} << channel % kMaxChannels; }
 
 }  // namespace
 
@@ -48,19 +38,11 @@ void* Communicator::start_collective(const CollectiveStart& start) noexcept {
   }
   Stream& stream = streams_[row.place];
   const Asked asked = this->asked(start.call);
-  const bool is_chosen = choose(stream, start.sequence, asked);
-  // Counted before anything else is stored: the addition waits for stores that are on their way.
-  if (!is_chosen) leave_out(row.place, Outcome::kSkipped);
-  if (!asked.is_replay && !is_alone_ && mask_ != nullptr) stream.launch(shared_->sampling, start.sequence, *mask_);
-  return is_chosen ? start_chosen(start, row.place, asked) : nullptr;
+  return choose(stream, start.sequence, asked, row.place) ? start_chosen(start, row.place, asked) : nullptr;
 }
 
 void* Communicator::start_chosen(const CollectiveStart& start, std::uint8_t row, const Asked& asked) noexcept {
-  if (!is_heard(start.channels, asked, start.sequence)) {
-    leave_out(row, Outcome::kIncomplete);
-    count(block().callbacks);
-    return nullptr;
-  }
+  if (!is_heard(start.channels, asked, start.sequence, row)) return nullptr;
   const std::uint64_t bytes = message_bytes(start.count, start.datatype);
   const NameLookup algorithm = NameTable::intern(shared_->file->names, guesses_, start.algorithm);
   const NameLookup protocol = NameTable::intern(shared_->file->names, guesses_, start.protocol);
@@ -86,17 +68,7 @@ void* Communicator::start_p2p(const P2pStart& start) noexcept {
   Stream& stream = peer_stream(row.place, start.peer);
   const std::uint64_t number = stream.take_number();
   const Asked asked = this->asked(start.call);
-  const bool is_chosen = choose(stream, number, asked);
-  if (!asked.is_replay && !is_alone_ && mask_ != nullptr) stream.launch(shared_->sampling, number, *mask_);
-  if (!is_chosen) {
-    leave_out(row.place, Outcome::kSkipped);
-    return nullptr;
-  }
-  if (!is_heard(start.channels, asked, number)) {
-    leave_out(row.place, Outcome::kIncomplete);
-    count(block().callbacks);
-    return nullptr;
-  }
+  if (!choose(stream, number, asked, row.place) || !is_heard(start.channels, asked, number, row.place)) return nullptr;
   const std::uint64_t bytes = message_bytes(start.count, start.datatype);
   const auto peer = counters_.peer({counters_.name(row.place), size_class(bytes), start.peer});
   if (!peer) {
@@ -104,12 +76,6 @@ void* Communicator::start_p2p(const P2pStart& start) noexcept {
     return nullptr;
   }
   return launch({bytes, start.channels, row.place, *peer, OperationKind::kPointToPoint, asked.is_replay});
-}
-
-// Whether its times can be expected: NCCL announced channels, was asked in time for what they do, and answers at all.
-bool Communicator::is_heard(std::uint32_t channels, const Asked& asked, std::uint64_t number) const noexcept {
-  if (channels == 0 || channels > kMaxChannels || !asked.timing) return false;
-  return left_behind_.load(std::memory_order_relaxed) < kSilent || number % 64 == 0;
 }
 
 void* Communicator::launch(const Launch& what) noexcept {
@@ -172,7 +138,7 @@ void Communicator::stop_channel_time(const Handle& channel, std::uint64_t timer_
   if (!held.hold(channel.generation)) return;
   ++held.callbacks;
   const std::optional<std::uint64_t> own_ns = held.times.stop_time(channel.part, timer_ns);
-  const bool is_net = (held.net_channels & bit(channel.part)) != 0;
+  const bool is_net = (held.net_channels & channel_bit(channel.part)) != 0;
   held.open();
   if (!own_ns) return;
   layout::Channel& mapped = block().channels[channel.part];
@@ -284,83 +250,6 @@ void Communicator::close_all(std::uint64_t last) noexcept {
     } else {
       operation.open();
     }
-  }
-}
-
-// The network's operations.
-
-void* Communicator::start_network(const Handle& operation, const NetworkStart& start) noexcept {
-  const CallbackCost cost(block(), is_timed(callback_number(operation, 3) + start.channel));
-  if (start.pid != shared_->pid) return nullptr;  // another process's handle, which only looks like one of ours
-  Operation& held = ring_[operation.place];
-  if (!held.hold(operation.generation)) return nullptr;
-  if (start.channel < kMaxChannels) held.net_channels |= bit(start.channel);
-  held.open();
-  const std::uint64_t number = next_network_.fetch_add(1, std::memory_order_relaxed);
-  Handle handle = operation;
-  handle.place = static_cast<std::uint32_t>(number % kNetworkOperations);
-  handle.part = 0;
-  NetworkOperation& network = networks_[handle.place];
-  const Place::Taken taken = network.take();
-  if (taken != Place::Taken::kEmpty)
-    count(shared_->file->header.dropped[static_cast<std::size_t>(layout::Dropped::kNetwork)]);
-  if (taken == Place::Taken::kNo) return nullptr;
-  handle.generation = network.renew();
-  const auto direction = start.is_send ? layout::Direction::kSend : layout::Direction::kReceive;
-  network.reset(counters_.link(start.peer, direction), direction);
-  network.open();
-  return encode(HandleKind::kNetwork, handle);
-}
-
-void Communicator::stop_network(const Handle& handle) noexcept {
-  const CallbackCost cost(block(), is_timed(callback_number(handle, 0)));
-  NetworkOperation& network = networks_[handle.place % kNetworkOperations];
-  if (!network.hold(handle.generation)) return;
-  if (!counters_.add_steps(network.link, network.times())) {
-    count(shared_->file->header.dropped[static_cast<std::size_t>(layout::Dropped::kNetwork)]);
-  }
-  count(block().callbacks, network.callbacks + 1);
-  network.leave();
-}
-
-void* Communicator::start_step(const Handle& handle, std::uint32_t step) noexcept {
-  Handle own = handle;
-  own.part = step % NetworkOperation::kStepParts;
-  const CallbackCost cost(block(), is_timed(callback_number(own, 1)));
-  NetworkOperation& network = networks_[handle.place % kNetworkOperations];
-  if (!network.hold(handle.generation)) return nullptr;
-  ++network.callbacks;
-  network.start_step(own.part);
-  network.open();
-  return encode(HandleKind::kStep, own);
-}
-
-void Communicator::record_step(const Handle& step, int state, const std::uint64_t* bytes) noexcept {
-  const CallbackCost cost(block(), is_timed(callback_number(step, 2) + static_cast<std::uint64_t>(state)));
-  NetworkOperation& network = networks_[step.place % kNetworkOperations];
-  if (!network.hold(step.generation)) return;
-  ++network.callbacks;
-  network.record(step.part, state, bytes, tick_clock.now());
-  network.open();
-}
-
-void Communicator::stop_step(const Handle& step) noexcept {
-  const CallbackCost cost(block(), is_timed(callback_number(step, 3)));
-  NetworkOperation& network = networks_[step.place % kNetworkOperations];
-  if (!network.hold(step.generation)) return;
-  ++network.callbacks;
-  network.stop_step(step.part, tick_clock.now());
-  network.open();
-}
-
-void Communicator::close_network() noexcept {
-  const std::uint64_t last = next_network_.load(std::memory_order_relaxed);
-  std::uint64_t number = last > kNetworkOperations ? last - kNetworkOperations : 0;
-  for (; number < last; ++number) {
-    NetworkOperation& network = networks_[number % kNetworkOperations];
-    if (!network.hold_any()) continue;
-    count(shared_->file->header.dropped[static_cast<std::size_t>(layout::Dropped::kNetwork)]);
-    network.leave();
   }
 }
 

@@ -19,6 +19,10 @@
 namespace nccl_sentinel {
 
 inline constexpr std::uint32_t kMaxChannels = layout::kChannels;
+constexpr std::uint64_t channel_bit(std::uint32_t channel) noexcept {
+  return std::uint64_t{1} << (channel % kMaxChannels);
+}
+
 inline constexpr std::uint32_t kGenerationMask = (1U << 30) - 1;
 
 enum class HandleKind : std::uint64_t {
@@ -36,6 +40,11 @@ struct Handle {
   std::uint32_t part = 0;  // channel, step or flags
   std::uint32_t generation = 0;
 };
+
+// One number for each callback of an operation or one of its parts.
+constexpr std::uint64_t callback_number(const Handle& handle, std::uint32_t kind) noexcept {
+  return (std::uint64_t{handle.generation} << 10 | handle.place) << 8 | handle.part << 2 | kind;
+}
 
 static_assert(layout::kCommunicators <= 64 && layout::kInFlight <= 1024 && kMaxChannels <= 64);
 

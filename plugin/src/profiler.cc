@@ -73,10 +73,11 @@ void* Profiler::open_communicator(const CommunicatorStart& start, int* mask) noe
     write_mask(mask, 0);
     return nullptr;
   }
-  // Before interface 4 there are no times to ask for.
-  const int timing = start.interface_version < 4 ? 0 : timing_events_;
-  ActivationMask* joined = join_mask(mask, timing);
-  if (joined == nullptr) write_mask(mask, operation_events_ | timing);
+  // Before interface 5 nothing tells that operations are captured into CUDA graphs: there the mask stays as it is, see
+  // ActivationMask::capture. Before interface 4 there are no times to ask for.
+  const bool has_times = start.interface_version >= 4 && shared_.sampling.burst != 0;
+  ActivationMask* joined = start.interface_version < 5 ? nullptr : join_mask(mask);
+  if (joined == nullptr) write_mask(mask, has_times ? operation_events_ | timing_events_ : operation_events_);
   tick_clock.refine();
   Failure failure;
   if (Communicator* communicator = free_slot(failure)) {
@@ -111,8 +112,13 @@ void Profiler::start_group_call(void* context) noexcept {
 }
 
 void* Profiler::start_call(void* context, bool is_captured) noexcept {
-  Communicator* communicator = find(context);
-  return communicator == nullptr ? nullptr : communicator->start_call(is_captured);
+  if (Communicator* communicator = find(context)) return communicator->start_call(is_captured);
+  if (is_captured && context == no_slot_context() && observes()) {
+    for (ActivationMask& mask : masks_) {
+      if (mask.was_opened()) mask.capture(mask.is_group_timed());
+    }
+  }
+  return nullptr;
 }
 
 void* Profiler::start_collective(void* context, const CollectiveStart& start) noexcept {
@@ -226,7 +232,7 @@ void Profiler::drop_operation(const void* context) noexcept {
   count(mapping_.get()->header.dropped[static_cast<std::size_t>(Dropped::kCommunicator)]);
 }
 
-ActivationMask* Profiler::join_mask(int* mask, int timing) noexcept {
+ActivationMask* Profiler::join_mask(int* mask) noexcept {
   if (mask == nullptr) return nullptr;
   ActivationMask* joined = nullptr;
   for (ActivationMask& one : masks_) {
@@ -235,7 +241,7 @@ ActivationMask* Profiler::join_mask(int* mask, int timing) noexcept {
   for (ActivationMask& one : masks_) {
     if (joined == nullptr && one.is_free()) joined = &one;
   }
-  if (joined != nullptr) joined->open(mask, operation_events_, timing);
+  if (joined != nullptr) joined->open(mask, operation_events_, timing_events_);
   return joined;
 }
 

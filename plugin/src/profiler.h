@@ -24,7 +24,7 @@ class Profiler {
   void* open_communicator(const CommunicatorStart& start, int* mask) noexcept;
   void close_communicator(void* context) noexcept;
 
-  // Group: operations are launched. Before interface 5 NCCL has just read the mask for them.
+  // Group: operations are launched.
   void start_group(void* context) noexcept;
   // GroupApi: NCCL has just read the mask for the operations of the calls in it.
   void start_group_call(void* context) noexcept;
@@ -64,7 +64,7 @@ class Profiler {
   State start_observing(const CommunicatorStart& start) noexcept;
   void write_header(const CommunicatorStart& start, const Environment& environment) noexcept;
   Communicator* free_slot(Failure& failure) noexcept;
-  ActivationMask* join_mask(int* mask, int timing) noexcept;
+  ActivationMask* join_mask(int* mask) noexcept;
   // The open communicator of a context; null for anything else.
   Communicator* find(const void* context) noexcept;
   // The open communicator whose slot a handle of ours names.

@@ -46,7 +46,7 @@ void run_to(const Job& job, std::uint64_t number, std::uint64_t others = 0) {
   }
 }
 
-CASE(a_stream_of_each_fifth_group_is_timed_in_its_groups_alone) {
+CASE_OF(a_stream_of_each_fifth_group_is_timed_in_its_groups_alone, 5, 7) {
   const Job job = start_job();
   run_to(job, 68, 4);
   for (std::uint64_t number = 68; number < 400; ++number) {
@@ -58,7 +58,7 @@ CASE(a_stream_of_each_fifth_group_is_timed_in_its_groups_alone) {
   expect_balanced();
 }
 
-CASE(two_streams_that_take_turns_are_timed_each_in_its_groups) {
+CASE_OF(two_streams_that_take_turns_are_timed_each_in_its_groups, 5, 7) {
   const Job job = start_job();
   const Collective gather{"AllGather"};
   run_to(job, 20);
@@ -78,7 +78,7 @@ CASE(two_streams_that_take_turns_are_timed_each_in_its_groups) {
   expect_balanced();
 }
 
-CASE(several_operations_in_a_group_are_timed_where_one_is_chosen) {
+CASE_OF(several_operations_in_a_group_are_timed_where_one_is_chosen, 5, 7) {
   const Job job = start_job();
   constexpr std::uint64_t kInGroup = 6;
   std::uint64_t chosen = 0;
@@ -95,7 +95,7 @@ CASE(several_operations_in_a_group_are_timed_where_one_is_chosen) {
   expect_balanced();
 }
 
-CASE(sends_to_peers_in_turn_are_timed_in_their_groups) {
+CASE_OF(sends_to_peers_in_turn_are_timed_in_their_groups, 5, 7) {
   const Job job = start_job();
   for (std::uint64_t round = 0; round < 400; ++round) {
     pass_ms(1);
@@ -109,7 +109,7 @@ CASE(sends_to_peers_in_turn_are_timed_in_their_groups) {
 }
 
 // A stream that stops just before its burst.
-CASE(an_operation_that_does_not_come_is_waited_for_as_its_gap_says) {
+CASE_OF(an_operation_that_does_not_come_is_waited_for_as_its_gap_says, 5, 7) {
   const Job job = start_job();
   run_to(job, 128, 4);
   EXPECT_EQUAL(0U, run_others(job, 4));
@@ -126,7 +126,7 @@ CASE(an_operation_that_does_not_come_is_waited_for_as_its_gap_says) {
 }
 
 // Of a stream's second operation nobody can tell when it comes.
-CASE(an_operation_of_an_unknown_gap_is_not_waited_for_for_ever) {
+CASE_OF(an_operation_of_an_unknown_gap_is_not_waited_for_for_ever, 5, 7) {
   const Job job = start_job();
   EXPECT_EQUAL(kPatience, run_others(job, 300));  // for whatever comes first
   EXPECT(!play(job.world));
@@ -136,7 +136,7 @@ CASE(an_operation_of_an_unknown_gap_is_not_waited_for_for_ever) {
   expect_balanced();
 }
 
-CASE(communicators_that_close_take_their_wishes_along) {
+CASE_OF(communicators_that_close_take_their_wishes_along, 5, 7) {
   const Job job = start_job();
   run_to(job, 4);
   play(job.world, PointToPoint{});
@@ -152,7 +152,7 @@ CASE(communicators_that_close_take_their_wishes_along) {
 }
 
 // Peers that wait for one another: each keeps a place among the wishes.
-CASE(more_wishes_than_there_is_room_for_end_all_the_same) {
+CASE_OF(more_wishes_than_there_is_room_for_end_all_the_same, 5, 7) {
   const Job job = start_job();
   for (int round = 0; round < 3; ++round) {
     for (std::int32_t rank = 0; rank < 200; ++rank) play(job.world, PointToPoint{"Send", 64, "ncclInt8", rank});

@@ -40,71 +40,85 @@ CASE_OF(replays_are_measured, 5, 6, 7) {
   expect_balanced();
 }
 
-// One in each 64 of them, whatever is sampled elsewhere.
-CASE_OF(captured_calls_that_are_not_timed_are_skipped_at_each_replay, 5, 7) {
+void start_sampled() {
   setenv("NCCL_SENTINEL_SAMPLE", "4/64", 1);
   freeze_clock();
+}
+
+// NCCL's count of its kernels would no longer fit what the GPU has run: times would be waited for in vain.
+CASE_OF(nothing_is_timed_any_more_after_a_capture_that_was_not, 5, 7) {
+  start_sampled();
   void* context = nccl().init(7);
   for (int i = 0; i < 132; ++i) play(context);
+  const Capture captured = capture(context, 2);
+  EXPECT(!captured.is_told);
   const Balance before = balance(communicator(7));
-  std::uint64_t timed = 0;
-  for (int number = 0; number < 200; ++number) {
-    const Capture captured = capture(context, 1);
-    timed += captured.is_told;
-    for (int i = 0; i < 5; ++i) replay(context, captured);
+  for (int i = 0; i < 60; ++i) EXPECT(!play(context));  // to number 192
+  EXPECT_EQUAL(before.skipped + 60, balance(communicator(7)).skipped);
+  for (int i = 0; i < 64; ++i) EXPECT(!play(context));
+  EXPECT_EQUAL(4U, outcome(communicator(7), Outcome::kGraph));
+  replay(context, captured);  // numbers 256 and 257, which are chosen
+  EXPECT_EQUAL(6U, outcome(communicator(7), Outcome::kGraph));
+  EXPECT_EQUAL(before.measured, balance(communicator(7)).measured);
+  EXPECT_EQUAL(before.refused + 6, balance(communicator(7)).refused);
+  expect_balanced();
+}
+
+// NCCL has one mask for the process, and another communicator's wish could have these timed.
+CASE_OF(no_communicator_is_timed_after_a_capture_that_was_not, 5, 7) {
+  start_sampled();
+  void* first = nccl().init(7);
+  for (int i = 0; i < 132; ++i) play(first);
+  capture(first, 1);
+  void* second = nccl().init(8);
+  for (int i = 0; i < 200; ++i) {
+    EXPECT(!wants_timing());
+    EXPECT(!play(second));
+    EXPECT(!play(first, PointToPoint{}));
   }
-  EXPECT(timed >= 3 && timed <= 200 / 32);
-  EXPECT_EQUAL(before.measured + 5 * timed, balance(communicator(7)).measured);
-  EXPECT_EQUAL(before.skipped + 5 * (200 - timed), balance(communicator(7)).skipped);
+  // Graphs go before their communicators: with the last of these nothing is left to fear.
+  nccl().finalize(first);
+  nccl().finalize(second);
+  EXPECT(play(nccl().init(9)));
+}
+
+// As at the beginning of a communicator, where all is timed.
+CASE_OF(everything_stays_timed_after_a_capture_that_was, 5, 7) {
+  start_sampled();
+  void* context = nccl().init(7);
+  const Capture first = capture(context, 3);
+  EXPECT(first.is_told);
+  for (int i = 0; i < 132; ++i) EXPECT(play(context));
+  EXPECT(capture(context, 3).is_told);
+  // What is counted is sampled as ever, replays as well.
+  const Balance before = balance(communicator(7));
+  for (int i = 0; i < 60 + 64; ++i) play(context);
+  for (int i = 0; i < 64; ++i) replay(context, first);
+  EXPECT_EQUAL(before.measured + 4 + 12, balance(communicator(7)).measured);
   EXPECT_EQUAL(before.refused, balance(communicator(7)).refused);
   expect_balanced();
 }
 
-// The first one of a capture comes unannounced; after it the next group is asked to be timed, and no other.
-CASE_OF(a_captured_call_has_the_next_group_timed, 5, 7) {
-  setenv("NCCL_SENTINEL_SAMPLE", "4/64", 1);
-  freeze_clock();
+// The governor may lower what is counted; what NCCL was asked to time it goes on to.
+CASE_OF(a_captured_process_stays_timed_at_every_level, 5, 7) {
+  setenv("NCCL_SENTINEL_SAMPLE", "all", 1);
   void* context = nccl().init(7);
-  for (int i = 0; i < 132; ++i) play(context);
-  std::vector<Capture> captures;
-  for (int number = 0; number < 200; ++number) {
-    captures.push_back(capture(context, 1));
-    EXPECT_EQUAL(number % 64 == 1, captures.back().is_told);
-    EXPECT_EQUAL(number % 64 == 0, wants_timing());
-  }
-  // Whatever the mask says at its replay, a graph tells what it told at its capture.
-  const Balance before = balance(communicator(7));
-  nccl().init(8);
+  EXPECT(capture(context, 1).is_told);
+  nccl().finalize(nccl().init(8));
   EXPECT(wants_timing());
-  for (const Capture& captured : captures) replay(context, captured);
-  EXPECT_EQUAL(before.measured + 4, balance(communicator(7)).measured);
-  EXPECT_EQUAL(before.skipped + 196, balance(communicator(7)).skipped);
-  EXPECT_EQUAL(before.refused, balance(communicator(7)).refused);
-  expect_balanced();
+  EXPECT(capture(context, 2).is_told);
 }
 
-// It wanted the next group timed, but there is none.
-CASE_OF(a_communicator_that_closes_in_a_capture_wants_nothing, 5, 7) {
-  setenv("NCCL_SENTINEL_SAMPLE", "4/64", 1);
-  void* alone = nccl().init(8, "alone", 1, 1, 0);
-  void* context = nccl().init(7);
-  for (int i = 0; i < 64; ++i) play(alone);
+// A communicator past the table is not known, but its captures are NCCL's all the same.
+CASE_OF(a_capture_of_a_communicator_past_the_table_counts, 5, 7) {
+  start_sampled();
+  void* context = nccl().init(1);
+  for (std::uint64_t id = 2; id <= nccl_sentinel::layout::kCommunicators; ++id) nccl().init(id);
+  for (int i = 0; i < 200; ++i) play(context);
+  void* past = nccl().init(1000);
   EXPECT(!wants_timing());
-  capture(context, 1);
-  EXPECT(wants_timing());
-  nccl().finalize(context);
-  EXPECT(!wants_timing());
-}
-
-// Not even the fastest replays are sampled again: their times come whether anybody listens or not.
-CASE_OF(a_group_is_captured_with_one_mask, 5, 7) {
-  setenv("NCCL_SENTINEL_SAMPLE", "4/64", 1);
-  freeze_clock();
-  void* context = nccl().init(7);
-  const Capture captured = capture(context, 6);
-  EXPECT(captured.is_told);
-  for (int i = 0; i < 100; ++i) replay(context, captured);
-  EXPECT_EQUAL(600U, balance(communicator(7)).measured);
+  capture(past, 1);
+  for (int i = 0; i < 200; ++i) EXPECT(!play(context));
   expect_balanced();
 }
 

@@ -86,7 +86,7 @@ std::pair<std::uint64_t, std::uint64_t> in_flight(const layout::Communicator& co
     if (ended.count({place, word & layout::kFlightGenerationMask}) != 0) continue;
     ++flying;
     const std::uint64_t ahead = ((word >> layout::kFlightNumberShift) - launched) & layout::kFlightNumberMask;
-    uncounted += ahead <= layout::kFlightNumberMask / 2;
+    uncounted += ahead <= layout::kInFlight;
   }
   return {flying, uncounted};
 }

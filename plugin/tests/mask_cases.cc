@@ -98,4 +98,25 @@ CASE_OF(masks_are_apart_and_used_again, 5) {
   EXPECT_EQUAL(std::string("."), next_groups(second, second_target, 1));
 }
 
+CASE_OF(the_first_capture_decides_for_all, 5) {
+  int target = -1;
+  ActivationMask& timed = fresh_mask(target);
+  timed.capture(true);
+  timed.capture(false);
+  EXPECT(!timed.has_given_up());
+  EXPECT_EQUAL(std::string("xxx"), next_groups(timed, target, 3));
+  int other = -1;
+  ActivationMask& untimed = fresh_mask(other);
+  untimed.want(1, kForEver);
+  EXPECT_EQUAL(std::string("xx"), next_groups(untimed, other, 2));
+  untimed.capture(false);
+  untimed.capture(true);
+  EXPECT(untimed.has_given_up());
+  untimed.want(1, kForEver);
+  EXPECT_EQUAL(std::string("..."), next_groups(untimed, other, 3));
+  untimed.close();
+  untimed.open(&other, kAlways, kTiming);
+  EXPECT(!untimed.has_given_up());
+}
+
 }  // namespace

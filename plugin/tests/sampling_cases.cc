@@ -30,7 +30,7 @@ std::uint64_t run_measured(void* context, int operations, std::uint64_t apart_ms
   return sum;
 }
 
-CASE(a_fast_stream_is_timed_whole_at_first_and_then_in_bursts) {
+CASE_OF(a_fast_stream_is_timed_whole_at_first_and_then_in_bursts, 5, 7) {
   void* context = start_sampled("4/64");
   for (int number = 0; number < 300; ++number) {
     const std::uint64_t expected = number < 64 || number % 64 < 4 ? 1 : 0;
@@ -45,7 +45,7 @@ CASE(a_fast_stream_is_timed_whole_at_first_and_then_in_bursts) {
   EXPECT_EQUAL(64U, mapped().header.sample_period);
 }
 
-CASE(a_stream_changes_with_its_rate_and_not_in_between) {
+CASE_OF(a_stream_changes_with_its_rate_and_not_in_between, 5, 7) {
   void* context = start_sampled("4/64");
   EXPECT_EQUAL(64U, run_measured(context, 64, 50));  // 20 a second
   EXPECT_EQUAL(64U, run_measured(context, 64, 20));  // 50 a second: as it is
@@ -71,7 +71,7 @@ CASE(streams_of_one_communicator_are_sampled_apart) {
   expect_balanced();
 }
 
-CASE(another_burst_and_period) {
+CASE_OF(another_burst_and_period, 5, 7) {
   void* context = start_sampled("8/128");
   EXPECT_EQUAL(128U, run_measured(context, 128, 1));
   EXPECT_EQUAL(8U, run_measured(context, 128, 1));
@@ -99,7 +99,7 @@ CASE(all_times_everything_however_fast) {
   EXPECT_EQUAL(mapped().header.sample_period, mapped().header.sample_burst);
 }
 
-CASE(a_wrong_value_is_said_once_and_the_default_used) {
+CASE_OF(a_wrong_value_is_said_once_and_the_default_used, 5, 7) {
   void* context = start_sampled("4/63x");
   nccl().finalize(nccl().init(8));
   EXPECT_EQUAL(4U, mapped().header.sample_burst);
@@ -116,7 +116,7 @@ CASE(a_wrong_value_is_said_once_and_the_default_used) {
 }
 
 // A group is timed or not as a whole, but only the chosen ones count.
-CASE(a_group_across_the_begin_of_a_burst) {
+CASE_OF(a_group_across_the_begin_of_a_burst, 5, 7) {
   void* context = start_sampled("4/64");
   for (int number = 0; number < 510; number += 6) play(context, std::vector<Collective>(6));
   const Balance before = balance(communicator(7));
@@ -130,7 +130,7 @@ CASE(a_group_across_the_begin_of_a_burst) {
 }
 
 // A burst that begins in a group that nobody foresaw.
-CASE(a_chosen_operation_that_is_not_timed_is_refused_at_once) {
+CASE_OF(a_chosen_operation_that_is_not_timed_is_refused_at_once, 5, 7) {
   void* context = start_sampled("4/64");
   run_measured(context, 64 + 60, 1);
   const Balance before = balance(communicator(7));
@@ -158,6 +158,29 @@ CASE(two_communicators_are_chosen_each_by_its_own_numbers) {
   EXPECT_EQUAL(64U + (400 - 64) / 64 * 4 + 4, balance(communicator(8)).measured);
   EXPECT_EQUAL(0U, balance(communicator(7)).refused + balance(communicator(8)).refused);
   expect_balanced();
+}
+
+// Nothing tells there of captures into CUDA graphs, and a capture decides over what may be timed later.
+CASE_OF(before_interface_5_the_mask_stays_and_what_is_counted_is_sampled, 4) {
+  void* context = start_sampled("4/64");
+  const int mask = mask_now();
+  EXPECT(wants_timing());
+  for (int number = 0; number < 300; ++number) {
+    EXPECT(play(context));
+    EXPECT_EQUAL(mask, mask_now());
+  }
+  EXPECT_EQUAL(64U + 16U, balance(communicator(7)).measured);
+  EXPECT_EQUAL(300U - 64 - 16, balance(communicator(7)).skipped);
+  nccl().finalize(context);
+  EXPECT_EQUAL(mask, mask_now());
+  expect_balanced();
+}
+
+CASE_OF(before_interface_5_nothing_is_timed_where_nothing_is_sampled, 4) {
+  void* context = start_sampled("off");
+  EXPECT(!wants_timing());
+  EXPECT(!play(context));
+  EXPECT_EQUAL(1U, balance(communicator(7)).skipped);
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ void expect_all_chosen_were_timed(const std::vector<std::uint64_t>& ids) {
   expect_balanced();
 }
 
-CASE(every_chosen_operation_of_a_step_is_timed) {
+CASE_OF(every_chosen_operation_of_a_step_is_timed, 5, 7) {
   std::vector<void*> contexts{start_sampled(1)};
   const std::vector<Step> step{{1, "AllGather"}, {1, "AllReduce"}, {1, "ReduceScatter"}};
   run_steps(contexts, step, 64);
@@ -57,7 +57,7 @@ CASE(every_chosen_operation_of_a_step_is_timed) {
   expect_all_chosen_were_timed({1});
 }
 
-CASE(steps_across_communicators_are_timed_alike) {
+CASE_OF(steps_across_communicators_are_timed_alike, 5, 7) {
   std::vector<void*> contexts{start_sampled(1)};
   for (std::uint64_t id = 2; id <= 4; ++id) contexts.push_back(nccl().init(id));
   const std::vector<Step> step{{1, "AllGather"},     {2, "AllReduce"}, {3, "AllReduce"}, {2, "AllReduce"},
@@ -68,7 +68,7 @@ CASE(steps_across_communicators_are_timed_alike) {
   expect_all_chosen_were_timed({1, 2, 3, 4});
 }
 
-CASE(an_idle_communicator_does_not_keep_others_timed) {
+CASE_OF(an_idle_communicator_does_not_keep_others_timed, 5, 7) {
   void* context = start_between_bursts(7);
   nccl().init(8);
   int timed = 0;
@@ -78,7 +78,7 @@ CASE(an_idle_communicator_does_not_keep_others_timed) {
   expect_balanced();
 }
 
-CASE(a_new_communicator_is_timed_from_its_first_operation) {
+CASE_OF(a_new_communicator_is_timed_from_its_first_operation, 5, 7) {
   void* first = start_between_bursts(7);
   void* second = nccl().init(8);
   for (int i = 0; i < 10; ++i) {
@@ -90,7 +90,7 @@ CASE(a_new_communicator_is_timed_from_its_first_operation) {
 }
 
 // NCCL was not asked for it, because nobody could know that it would come.
-CASE(an_operation_out_of_the_blue_is_refused_and_the_next_one_timed) {
+CASE_OF(an_operation_out_of_the_blue_is_refused_and_the_next_one_timed, 5, 7) {
   void* context = start_between_bursts(7);
   EXPECT(!play(context, Collective{"AllGather"}));
   EXPECT_EQUAL(1U, outcome(communicator(7), Outcome::kIncomplete));
@@ -99,7 +99,7 @@ CASE(an_operation_out_of_the_blue_is_refused_and_the_next_one_timed) {
   expect_balanced();
 }
 
-CASE(a_skipped_operation_that_carries_timing_is_ignored) {
+CASE_OF(a_skipped_operation_that_carries_timing_is_ignored, 5, 7) {
   void* context = start_between_bursts(7);
   nccl().init(8);  // whose first operation is awaited
   EXPECT(wants_timing());
@@ -113,7 +113,7 @@ CASE(a_skipped_operation_that_carries_timing_is_ignored) {
   expect_balanced();
 }
 
-CASE(a_closed_communicator_wants_nothing) {
+CASE_OF(a_closed_communicator_wants_nothing, 5, 7) {
   void* first = start_between_bursts(7);
   void* second = nccl().init(8);
   EXPECT(play(second));
@@ -125,7 +125,7 @@ CASE(a_closed_communicator_wants_nothing) {
   EXPECT(!wants_timing());
 }
 
-CASE(nobody_writes_the_mask_when_all_are_closed) {
+CASE_OF(nobody_writes_the_mask_when_all_are_closed, 5, 7) {
   void* first = start_between_bursts(7);
   void* second = nccl().init(8);
   const Launched open = launch(second, std::vector<Collective>(1));
@@ -150,7 +150,7 @@ CASE(nobody_writes_the_mask_when_all_are_closed) {
 }
 
 // NCCL launches nothing for it, or what it launches waits for nobody.
-CASE(a_communicator_of_one_rank_wants_no_timing) {
+CASE_OF(a_communicator_of_one_rank_wants_no_timing, 5, 7) {
   freeze_clock();
   void* alone = nccl().init(7, "alone", 1, 1, 0);
   EXPECT(!wants_timing());

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +133,25 @@ def test_signal_stops_it_at_once(tmp_path: Path, start: Callable[..., Any], numb
         assert process.wait(timeout=10) == 0
     assert time.monotonic() - begin < 2
     assert process.stderr.read().endswith(f' level=info msg="stopped by {number.name}"\n')
+
+
+def test_signal_is_not_lost_in_the_middle_of_a_log_line(tmp_path: Path, poll: Callable[..., Any]) -> None:
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with suppress(BlockingIOError):
+        while True:
+            os.write(writer, b"." * 65536)
+    os.set_blocking(writer, True)
+    command = [*COMMAND, "--web.listen-address", "127.0.0.1:0", "--source-dir", str(tmp_path)]
+    with os.fdopen(reader) as log, subprocess.Popen(command, stderr=writer) as process:
+        os.close(writer)
+        try:
+            poll(lambda: "pipe_write" in Path(f"/proc/{process.pid}/wchan").read_text())
+            process.terminate()
+            assert log.read().endswith(' msg="stopped by SIGTERM"\n')
+            assert process.wait(timeout=10) == 0
+        finally:
+            process.kill()
 
 
 def test_listens_on_loopback_unless_told_otherwise() -> None:

@@ -55,7 +55,7 @@ def test_a_rank_that_gives_no_answer_ends_both(
 
 def test_a_job_that_cannot_start_says_why(tmp_path: Path) -> None:
     with pytest.raises(PairError, match=r"(?s)start: rank . failed.*no_such_job"):
-        Pair("gpu.no_such_job", {}, tmp_path)
+        Pair("gpu.no_such_job", {}, tmp_path).ready()
 
 
 def test_the_plugin_is_what_nccl_says_it_loaded(open_pair: Callable[..., Pair]) -> None:

@@ -31,6 +31,7 @@ def raw(tmp_path: Path) -> Callable[..., Path]:
             line = {
                 "record": "run",
                 "round": run.round,
+                "turn": run.turn,
                 "place": run.place,
                 "variant": run.variant,
                 "workload": workload,
@@ -58,8 +59,8 @@ def row(text: str, start: str) -> list[str]:
 def test_a_run_takes_the_mean_of_its_ranks(raw: Callable[..., Path]) -> None:
     measurement = Measurement.load(raw())
     found = measurement.runs("all_reduce_64k")
-    assert [(run.round, run.place, run.variant) for run in found] == [
-        (run.round, run.place, run.variant) for run in runs(noise=0.001)
+    assert [(run.round, run.turn, run.place, run.variant) for run in found] == [
+        (run.round, run.turn, run.place, run.variant) for run in runs(noise=0.001)
     ]
     assert [run.time_us for run in found] == pytest.approx([run.time_us for run in runs(noise=0.001)])
     assert measurement.runs("all_reduce_64k", "mean_us")[0].time_us == pytest.approx(15, abs=0.1)
@@ -68,7 +69,7 @@ def test_a_run_takes_the_mean_of_its_ranks(raw: Callable[..., Path]) -> None:
 def test_the_page_says_the_numbers(raw: Callable[..., Path]) -> None:
     text = page(Measurement.load(raw()), "raw.jsonl")
     variant, time, ratio, between, _means, costs, measured, callbacks, bar = row(text, "as shipped")
-    assert (variant, measured, callbacks, bar) == ("as shipped", "6.2%", "0.40 us", "≤ 5.0%: met")
+    assert (variant, measured, callbacks, bar) == ("as shipped", "6.20%", "0.40 us", "≤ 5.0%: met")
     assert float(time) == pytest.approx(10.2, abs=0.02)
     assert float(ratio) == pytest.approx(1.02, abs=0.001)
     low, high = map(float, between.split("–"))
@@ -76,7 +77,7 @@ def test_the_page_says_the_numbers(raw: Callable[..., Path]) -> None:
     assert costs == "+0.20 us"
     assert row(text, "`NCCL_SENTINEL_SAMPLE=all`")[-1] == ""  # only what is shipped has a bar
     assert float(row(text, "noise floor")[2]) == pytest.approx(1, abs=0.001)
-    assert "there were 12 rounds" in text
+    assert "the median of 12\nrounds" in text
     assert "{" not in text
 
 

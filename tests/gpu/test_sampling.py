@@ -22,7 +22,7 @@ def test_a_job_whose_ranks_agree_has_no_problems() -> None:
     ("changes", "said"),
     [
         ({"a1": sampled(FIRST, 184)}, "the same operations"),
-        ({"b0": sampled(SECOND, 100, skipped=SECOND - 101, refused=1)}, "1 refused"),
+        ({"b0": sampled(SECOND, 100, skipped=SECOND - 102, refused=2)}, "2 refused"),
         ({"b0": sampled(SECOND, 100, skipped=SECOND - 101)}, "1 open or dropped"),
         ({"a0": sampled(FIRST, 0), "a1": sampled(FIRST, 0)}, "not sampled"),
         ({"a0": sampled(FIRST, FIRST), "a1": sampled(FIRST, FIRST)}, "not sampled"),

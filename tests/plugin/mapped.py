@@ -161,9 +161,9 @@ def _in_flight(communicator: Any, places: list[int]) -> int:
     number = 0
     for place in np.flatnonzero(communicator["in_flight"]):
         word = int(communicator["in_flight"][place])
-        row = word >> 22 & 15
+        row = word >> 26 & 15
         if row not in places or (int(place), word & 1023) in ended:
             continue
         before = int(communicator["operations"][row]["launched"])
-        number += (before - (word >> 10 & 4095) - 1) % 4096 < 2048
+        number += ((word >> 10 & 65535) - before) % 65536 > 1024  # else it is not counted as launched either
     return number

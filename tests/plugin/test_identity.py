@@ -54,9 +54,7 @@ def play_and_check(native, script, directory, interface, sample):
 def test_every_trace(native, script, tmp_path, sample):
     balances = play_and_check(native, script, tmp_path / "shared", 5, sample)
     assert any(balance.measured for balance in balances.values())
-    # The operations of a graph were captured with their timing, and so tell it at every replay.
-    samples = sample == "4/64" and "graph" not in script.parent.name
-    assert any(balance.skipped for balance in balances.values()) == samples
+    assert any(balance.skipped for balance in balances.values()) == (sample == "4/64")
 
 
 @pytest.mark.parametrize("script", ["late1ms", "mixchange"], indirect=True)

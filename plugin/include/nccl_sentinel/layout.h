@@ -109,16 +109,17 @@ inline constexpr int kCommitPlaceShift = 13;
 inline constexpr int kCommitGenerationShift = 3;
 
 // Flight words. 0: nothing is in flight at this place; else
-//   bits 63..26  when it was launched, CLOCK_MONOTONIC in units of 2^20 ns
-//   bits 25..22  its place in Communicator::operations
-//   bits 21..10  the low bits of its number among the launched operations of that row; where it is not below the row's
-//                `launched` (modulo 4096), the writer has not counted it there yet
+//   bits 63..30  when it was launched, CLOCK_MONOTONIC in units of 2^24 ns
+//   bits 29..26  its place in Communicator::operations
+//   bits 25..10  the low bits of its number among the launched operations of that row; where that is the row's
+//   `launched`
+//                or up to kInFlight past it (modulo 65,536), the writer had not counted it when `launched` was read
 //   bits 9..0    the low bits of its generation
-inline constexpr int kFlightTimeShift = 26;
-inline constexpr int kFlightTimeUnit = 20;
-inline constexpr int kFlightOperationShift = 22;
+inline constexpr int kFlightTimeShift = 30;
+inline constexpr int kFlightTimeUnit = 24;
+inline constexpr int kFlightOperationShift = 26;
 inline constexpr int kFlightNumberShift = 10;
-inline constexpr std::uint64_t kFlightNumberMask = 4095;
+inline constexpr std::uint64_t kFlightNumberMask = 65535;
 inline constexpr std::uint64_t kFlightGenerationMask = 1023;
 
 struct Header {

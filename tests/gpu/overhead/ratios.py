@@ -1,13 +1,15 @@
 """What a variant costs, from paired runs.
 
-In each round the job runs once with each variant, in an order drawn for it, and without a plugin before and after them.
-A variant's ratio in a round is its time over the mean of those two: whatever drifts slowly cancels. The second run
-without a plugin over the first says how far apart two runs of the same thing are.
+In each round every variant has a pair of processes, and no plugin has two. They take turns, in an order drawn for each
+turn. A variant's ratio in a turn is its time over the mean of the two without a plugin: whatever drifts slowly cancels.
+Its ratio in a round is the median of the turns: turns of the same processes are alike, so that only rounds count as
+independent. One pair without a plugin over the other says how far apart two runs of the same thing are.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from statistics import fmean, median
 from typing import Final, Literal
 
 import numpy as np
@@ -22,9 +24,10 @@ Verdict = Literal["met", "not met", "undecided"]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One workload in one pair of processes; `place` orders the runs of a round."""
+    """One workload in one turn of a pair of processes; `place` tells the pairs of a round apart."""
 
     round: int
+    turn: int
     place: int
     variant: str
     time_us: float
@@ -41,18 +44,18 @@ class Interval:
 
 
 def variant_ratios(runs: Iterable[Run], variant: str) -> list[float]:
-    """The variant's ratio in each round that has it and both runs without a plugin, in the order of the rounds."""
-    ratios = []
-    for group in _rounds(runs):
-        none = _times(group, NONE)
-        ratios += [time / (sum(none) / len(none)) for time in _times(group, variant) if len(none) == 2]
-    return ratios
+    """The variant's ratio in each round that has a whole turn, in the order of the rounds."""
+    return _by_round(runs, lambda turn: [time / fmean(_times(turn, NONE)) for time in _times(turn, variant)])
 
 
 def noise_ratios(runs: Iterable[Run]) -> list[float]:
-    """The second run without a plugin over the first, in each round that has both."""
-    pairs = (_times(group, NONE) for group in _rounds(runs))
-    return [pair[1] / pair[0] for pair in pairs if len(pair) == 2]
+    """One pair without a plugin over the other, in each round that has a whole turn."""
+
+    def ratio(turn: Sequence[Run]) -> list[float]:
+        first, second = _times(turn, NONE)
+        return [second / first]
+
+    return _by_round(runs, ratio)
 
 
 def median_interval(ratios: Sequence[float], seed: int = SEED) -> Interval:
@@ -73,11 +76,15 @@ def verdict(interval: Interval, bar: float) -> Verdict:
     return "not met" if interval.low > 1 + bar else "undecided"
 
 
-def _rounds(runs: Iterable[Run]) -> list[list[Run]]:
-    rounds: dict[int, list[Run]] = defaultdict(list)
-    for run in runs:
-        rounds[run.round].append(run)
-    return [sorted(rounds[number], key=lambda run: run.place) for number in sorted(rounds)]
+def _by_round(runs: Iterable[Run], ratios: Callable[[Sequence[Run]], list[float]]) -> list[float]:
+    rounds: dict[int, dict[int, list[Run]]] = defaultdict(lambda: defaultdict(list))
+    for run in sorted(runs, key=lambda run: run.place):
+        rounds[run.round][run.turn].append(run)
+    found = []
+    for _, turns in sorted(rounds.items()):
+        values = [ratio for turn in turns.values() if len(_times(turn, NONE)) == 2 for ratio in ratios(turn)]
+        found += [median(values)] if values else []
+    return found
 
 
 def _times(group: Iterable[Run], variant: str) -> list[float]:

@@ -38,7 +38,9 @@ class Measurement:
     def runs(self, workload: str, time: Time = "median_us") -> list[Run]:
         """Its runs; a run's time is the mean of its ranks'."""
         return [
-            Run(line["round"], line["place"], line["variant"], fmean(rank[time] for rank in line["ranks"]))
+            Run(
+                line["round"], line["turn"], line["place"], line["variant"], fmean(rank[time] for rank in line["ranks"])
+            )
             for line in self._of(workload)
         ]
 

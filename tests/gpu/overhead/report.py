@@ -33,8 +33,9 @@ BARS: Final = {"all_reduce_64k": 0.05, "all_reduce_1m": 0.05, "step": 0.005}
 SETTINGS: Final = {
     NONE: "no plugin",
     "default": "as shipped",
+    "ungoverned": "`NCCL_SENTINEL_BUDGET=off`",
     "off": "`NCCL_SENTINEL_SAMPLE=off`",
-    "all": "`NCCL_SENTINEL_SAMPLE=all`",
+    "all": "`NCCL_SENTINEL_SAMPLE=all`, `BUDGET=off`",
 }
 DIGITS: Final = 2
 
@@ -78,7 +79,7 @@ def _section(measurement: Measurement, workload: str) -> Iterator[str]:
     noise, noise_by_means = noise_ratios(runs), median_interval(noise_ratios(means))
     yield _row(SETTINGS[NONE], f"{none_us / scale:.{DIGITS}f}")
     for variant in [
-        *(name for name in ("off", "default", "all") if name in measurement.variants()),
+        *(name for name in ("off", "default", "ungoverned", "all") if name in measurement.variants()),
         *_others(measurement),
     ]:
         interval = median_interval(variant_ratios(runs, variant))
@@ -113,7 +114,7 @@ def _counted(counts: dict[str, float]) -> tuple[str, str]:
         return "", ""
     refused = f", {counts['refused']:.0f} refused" if counts["refused"] else ""
     return (
-        f"{counts['measured'] / counts['started']:.1%}{refused}",
+        f"{counts['measured'] / counts['started']:.2%}{refused}",
         f"{1e6 * counts['callback_seconds'] / counts['started']:.2f} us",
     )
 

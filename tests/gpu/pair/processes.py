@@ -65,7 +65,10 @@ def _serve(job: str, rank: int, environment: Mapping[str, str], folder: Path, co
 
 
 class Pair:
-    """The two processes of `job`, a module with a function `start`. `facts` is what each said when it was ready."""
+    """The two processes of `job`, a module with a function `start`.
+
+    They are starting when this returns; entering it waits until they are `ready`. `facts` is what each said then.
+    """
 
     def __init__(self, job: str, environment: Mapping[str, str], folder: Path) -> None:
         context = multiprocessing.get_context(os.environ.get("START_METHOD", "forkserver"))
@@ -74,6 +77,7 @@ class Pair:
         log = {"NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "INIT", "NCCL_DEBUG_FILE": str(folder / "nccl.%p.log")}
         self._connections: list[Connection] = []
         self._processes = []
+        self.facts: list[Any] = []
         try:
             for rank in range(RANKS):
                 ours, theirs = context.Pipe()
@@ -83,12 +87,20 @@ class Pair:
                 theirs.close()
                 self._connections.append(ours)
                 self._processes.append(process)
-            self.facts: list[Any] = self._answers("start", START_SECONDS)
+        except BaseException:
+            self._kill()
+            raise
+
+    def ready(self) -> None:
+        """Wait until both are. Raises PairError, and ends both, where one is not."""
+        try:
+            self.facts = self._answers("start", START_SECONDS)
         except BaseException:
             self._kill()
             raise
 
     def __enter__(self) -> Self:
+        self.ready()
         return self
 
     def __exit__(
