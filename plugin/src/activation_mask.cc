@@ -28,15 +28,13 @@ void ActivationMask::open(int* target, int always, int timing) noexcept {
   ++users_;
 }
 
-bool ActivationMask::begin_group() noexcept {
-  const bool timed = has_timing();
-  began_.store(this_thread() | (timed ? 1 : 0), std::memory_order_relaxed);
+void ActivationMask::begin_group() noexcept {
+  began_.store(this_thread() | (has_timing() ? 1 : 0), std::memory_order_relaxed);
   const std::uint64_t next = group_.fetch_add(1, std::memory_order_relaxed) + 2;
   if (next >= next_change_.load(std::memory_order_relaxed)) {
     const LockHold hold(lock_);
     if (hold) prepare(group() + 1);
   }
-  return timed;
 }
 
 bool ActivationMask::is_group_timed() const noexcept {
@@ -76,7 +74,7 @@ void ActivationMask::capture(bool is_timed) noexcept {
 
 void ActivationMask::prepare(std::uint64_t next) noexcept {
   const Captures captures = captures_.load(std::memory_order_relaxed);
-  bool timed = captures == Captures::kTimed;
+  bool is_wanted = false;
   std::uint64_t change = kNever;
   for (std::uint64_t rest = taken_; rest != 0; rest &= rest - 1) {
     const auto place = static_cast<std::uint32_t>(__builtin_ctzll(rest));
@@ -84,13 +82,13 @@ void ActivationMask::prepare(std::uint64_t next) noexcept {
     if (wish.last < next) {
       taken_ &= ~(std::uint64_t{1} << place);
     } else if (wish.first <= next) {
-      timed = true;
+      is_wanted = true;
       change = std::min(change, wish.last + 1);
     } else {
       change = std::min(change, wish.first);
     }
   }
-  if (captures == Captures::kUntimed) timed = false;
+  const bool timed = captures == Captures::kNone ? is_wanted : captures == Captures::kTimed;
   next_change_.store(change, std::memory_order_relaxed);
   int* target = target_.load(std::memory_order_relaxed);
   const int always = always_.load(std::memory_order_relaxed);

@@ -29,8 +29,8 @@ class ActivationMask {
     if (--users_ == 0) target_.store(&nobody_, std::memory_order_relaxed);
   }
 
-  // NCCL has read the mask for another group. Whether that group is timed.
-  bool begin_group() noexcept;
+  // NCCL has read the mask for another group.
+  void begin_group() noexcept;
   // Whether the group that this thread began last is timed; of a thread that began none lately, what the mask says now.
   bool is_group_timed() const noexcept;
   // Number of the present group.

@@ -68,8 +68,8 @@ class Communicator {
  private:
   static constexpr std::uint32_t kNetworkOperations = 512;
   static constexpr std::size_t kPeerStreams = 256;
-  // Callbacks of calls are added up apart and handed on in batches: an addition to a word that other threads add to
-  // costs as much as all the rest of a call.
+  // Callbacks of calls and groups are added up apart and handed on in batches: an addition to a word that other threads
+  // add to costs as much as all the rest of a call.
   static constexpr std::uint64_t kCallsCounted = 64;
   // Operations left behind in a row after which a communicator counts as one that tells no times: its ring is given up
   // once, and few of the next ones are waited for.
@@ -142,7 +142,7 @@ class Communicator {
   Stream peer_streams_[kPeerStreams];
   std::atomic<std::uint32_t> identified_;  // 0, 1 while somebody writes, 2
   std::atomic<int> asked_timing_;     // whether NCCL read a mask with timing for what comes next; -1: no call has told
-  std::atomic<std::uint64_t> calls_;  // callbacks of the API's calls
+  std::atomic<std::uint64_t> calls_;  // callbacks of the API's calls and of groups
   std::atomic<std::uint64_t> groups_;
   std::atomic<std::uint32_t> left_behind_;         // operations left behind since one has ended
   alignas(64) std::atomic<std::uint64_t> next_;    // number of the next operation; its place is the number modulo ring

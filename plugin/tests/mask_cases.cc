@@ -28,7 +28,8 @@ std::string next_groups(ActivationMask& mask, const int& target, int groups) {
   for (int i = 0; i < groups; ++i) {
     const bool is_read = (target & kTiming) != 0;
     EXPECT_EQUAL(kAlways, target & ~kTiming);
-    EXPECT_EQUAL(is_read, mask.begin_group());
+    mask.begin_group();
+    EXPECT_EQUAL(is_read, mask.is_group_timed());
     timed += is_read ? 'x' : '.';
   }
   return timed;

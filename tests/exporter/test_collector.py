@@ -94,7 +94,7 @@ def test_every_family(busy_file: Any, get: Callable[..., Any]) -> None:
     assert get("nccl_p2p_seconds_total", **PEER) == 6
     assert get("nccl_p2p_bytes_total", **PEER) == 3 << 20
     assert get("nccl_p2p_started_total", **RANK, op="Send") == 28
-    assert get("nccl_oldest_inflight_seconds", **RANK) == pytest.approx(2, abs=0.017)
+    assert get("nccl_oldest_inflight_seconds", **RANK) == pytest.approx(2, abs=2**layout.FLIGHT_TIME_UNIT / SECOND)
     for place, reason in enumerate(layout.REFUSED):
         assert get("nccl_profiler_samples_refused_total", **RANK, reason=reason) == place + 1
     for place, reason in enumerate(layout.DROPPED):

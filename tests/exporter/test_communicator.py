@@ -55,7 +55,7 @@ def test_good_communicator(mapped_file: Any, watch: Watch) -> None:
     assert (found.gpu, found.gpu_uuid) == (4, "GPU-1")
     assert found.callbacks == 1000
     assert found.callback_ns == 500_000  # 5000 ns in 10 timed calls, 1000 calls
-    assert found.inflight_ns == pytest.approx(10**9, abs=2**24)
+    assert found.inflight_ns == pytest.approx(10**9, abs=2**layout.FLIGHT_TIME_UNIT)
     (operation,) = found.operations
     assert operation == Operation(
         name="AllReduce",

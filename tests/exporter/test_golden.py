@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nccl_exporter import __version__
+from nccl_exporter import __version__, layout
 from nccl_exporter.collector import Collector
 
 HERE = Path(__file__).parent
@@ -34,4 +34,6 @@ def test_a_minute_later(collector: Collector, clock: Any, series: Callable[[str]
     clock.ns = 1502 * SECOND
     found = series(collector.collect())
     inflight = {labels: value for (name, labels), value in found.items() if name == "nccl_oldest_inflight_seconds"}
-    assert inflight == {(("comm", "e06114c4e13bf1dd"), ("rank", "11")): pytest.approx(62.0, abs=0.017)}
+    assert inflight == {
+        (("comm", "e06114c4e13bf1dd"), ("rank", "11")): pytest.approx(62.0, abs=2**layout.FLIGHT_TIME_UNIT / SECOND)
+    }

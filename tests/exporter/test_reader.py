@@ -27,7 +27,7 @@ def test_age_of_the_oldest_operation_in_flight(mapped_file: Any, descriptor: int
     assert reader.communicators(descriptor)[0].inflight_ns == 0
     mapped_file.fly(row, 4, 999 * SECOND)
     mapped_file.fly(row, 1023, 990 * SECOND)
-    assert reader.communicators(descriptor)[0].inflight_ns == pytest.approx(10 * SECOND, abs=2**24)
+    assert reader.communicators(descriptor)[0].inflight_ns == pytest.approx(10 * SECOND, abs=2**layout.FLIGHT_TIME_UNIT)
 
 
 def test_closed_communicator_is_seen_for_a_minute(

@@ -1,14 +1,11 @@
 """After every recorded trace: started = measured + skipped + refused + dropped + in flight."""
 
-from pathlib import Path
-
 import pytest
 from plugin.solo import compile_trace, playing
+from plugin.traces import DEMO, SHARED, recorded
 
 from sentinel.trace import StepRange
 
-SHARED = Path(__file__).parents[3] / "shared/traces"
-DEMO = Path(__file__).parents[2] / "sentinel/demo/traces"
 TRACES = sorted(each.name for each in (SHARED if SHARED.is_dir() else DEMO).iterdir() if each.is_dir())
 STEPS = {"healthy_long": StepRange(0, 200)}
 
@@ -20,8 +17,7 @@ def native(build):
 
 @pytest.fixture(scope="module")
 def script(request, tmp_path_factory):
-    trace = SHARED / request.param if SHARED.is_dir() else DEMO / request.param
-    return compile_trace(trace, tmp_path_factory.mktemp(request.param), STEPS.get(request.param))[1]
+    return compile_trace(recorded(request.param), tmp_path_factory.mktemp(request.param), STEPS.get(request.param))[1]
 
 
 def operations_by_communicator(said):

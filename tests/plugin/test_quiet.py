@@ -1,14 +1,11 @@
 """Between the end of init and finalize the plugin makes no system call and allocates nothing: counted, not assumed."""
 
-from pathlib import Path
-
 import pytest
 from plugin.solo import compile_trace, play
+from plugin.traces import recorded
 
 from sentinel.trace import StepRange
 
-DEMO = Path(__file__).parents[2] / "sentinel/demo/traces"
-SHARED = Path(__file__).parents[3] / "shared/traces"
 CLOCK_GETTIME, GETPPID = "228", "110"
 STEPS = StepRange(0, 70)  # past the first decision about sampling
 
@@ -21,10 +18,7 @@ def native(build):
 @pytest.fixture(scope="module", params=["late1ms", "p2p_late6", "pipe_late1", "graph_late1"])
 def script(request, tmp_path_factory):
     """One rank; the traces have collectives, sends, network steps, replayed graphs."""
-    trace = next((each / request.param for each in (SHARED, DEMO) if (each / request.param).is_dir()), None)
-    if trace is None:
-        pytest.skip(f"the trace {request.param} is not here")
-    return compile_trace(trace, tmp_path_factory.mktemp("scripts"), STEPS)[1]
+    return compile_trace(recorded(request.param), tmp_path_factory.mktemp("scripts"), STEPS)[1]
 
 
 @pytest.mark.parametrize("sample", ["all", "4/64"])

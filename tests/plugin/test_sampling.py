@@ -2,16 +2,14 @@
 
 import subprocess
 from collections import defaultdict
-from pathlib import Path
 
 import orjson
 import pytest
 from plugin.solo import compile_trace
+from plugin.traces import DEMO, recorded
 
 from sentinel.trace import StepRange
 
-DEMO = Path(__file__).parents[2] / "sentinel/demo/traces"
-SHARED = Path(__file__).parents[3] / "shared/traces"
 TOOL = "nccl-sentinel-solo-player"
 # Between decisions about a stream, by NCCL_SENTINEL_SAMPLE.
 WINDOWS = {"4/64": 64, "8/128": 128, "2/16": 64}
@@ -104,9 +102,7 @@ def test_few_operations_are_all_timed(native, tmp_path):
 
 
 def test_both_ends_of_a_pair_choose_alike(native, tmp_path):
-    if not SHARED.is_dir():
-        pytest.skip("no recorded Sends and Receives are here")
-    scripts = compile_trace(SHARED / "p2p_late6", tmp_path / "scripts")
+    scripts = compile_trace(recorded("p2p_late6"), tmp_path / "scripts")
     ranks = play_all(native, scripts, tmp_path, None, "--callbacks", "60000")
     pairs = [
         (rank, peer, identity)

@@ -8,20 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from plugin.traces import DEMO, SHARED, recorded
 
 from plugin import layout
 
-DEMO = Path(__file__).parents[2] / "sentinel/demo/traces"
-SHARED = Path(__file__).parents[3] / "shared/traces"
 ELEMENT_BYTES = {"ncclInt8": 1, "ncclFloat32": 4, "ncclBfloat16": 2, "ncclFloat16": 2}
 SEND_STATES, RECEIVE_STATES = (8, 20, 9), (10, 11, 12)
 
 
 def trace_path(trace: str) -> Path:
-    found = [folder / f"{trace}.jsonl.xz" for folder in (DEMO, SHARED) if (folder / f"{trace}.jsonl.xz").exists()]
-    if not found:
-        pytest.skip(f"the trace {trace} is not here")
-    return found[0]
+    return recorded(f"{trace}.jsonl.xz", (DEMO, SHARED))
 
 
 class Recording:

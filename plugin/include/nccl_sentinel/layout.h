@@ -111,9 +111,8 @@ inline constexpr int kCommitGenerationShift = 3;
 // Flight words. 0: nothing is in flight at this place; else
 //   bits 63..30  when it was launched, CLOCK_MONOTONIC in units of 2^24 ns
 //   bits 29..26  its place in Communicator::operations
-//   bits 25..10  the low bits of its number among the launched operations of that row; where that is the row's
-//   `launched`
-//                or up to kInFlight past it (modulo 65,536), the writer had not counted it when `launched` was read
+//   bits 25..10  the low bits of its number among the launched operations of that row; where that is the row's count
+//                `launched` or up to kInFlight past it (modulo 65,536), the writer had not counted it then
 //   bits 9..0    the low bits of its generation
 inline constexpr int kFlightTimeShift = 30;
 inline constexpr int kFlightTimeUnit = 24;

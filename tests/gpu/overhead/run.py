@@ -59,16 +59,21 @@ def parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def variants(options: argparse.Namespace) -> dict[str, Environment]:
-    """Environment of each variant but NONE. Raises FileNotFoundError."""
+def ours(options: argparse.Namespace) -> dict[str, Environment]:
+    """Environment of each variant of our plugin. Raises FileNotFoundError."""
     plugin = {"NCCL_PROFILER_PLUGIN": str(options.plugin.resolve(strict=True))}
-    found: dict[str, Environment] = {
+    return {
         "default": plugin,
         "ungoverned": {**plugin, "NCCL_SENTINEL_BUDGET": "off"},
         # Without the governor, which would sample after all.
         "all": {**plugin, "NCCL_SENTINEL_SAMPLE": "all", "NCCL_SENTINEL_BUDGET": "off"},
         "off": {**plugin, "NCCL_SENTINEL_SAMPLE": "off"},
     }
+
+
+def others(options: argparse.Namespace) -> dict[str, Environment]:
+    """The same of other plugins. Raises FileNotFoundError."""
+    found: dict[str, Environment] = {}
     extra = dict(setting.split("=", 1) for setting in options.other_env)
     for other in options.other:
         name, path = other.split("=", 1)
@@ -77,7 +82,7 @@ def variants(options: argparse.Namespace) -> dict[str, Environment]:
 
 
 class Started:
-    """A variant's pair of processes, starting, and what its plugin counts."""
+    """A variant's pair of processes, starting, and what its plugin counts. `plugins` are told once they are ready."""
 
     def __init__(self, environment: Environment, has_counts: bool) -> None:
         # Where the plugin keeps its file by default: a file on a disk would be written back meanwhile.
@@ -87,6 +92,7 @@ class Started:
         ours = {"NCCL_SENTINEL_DIR": str(source)} if has_counts else {}
         self._files = Files(source) if has_counts else None
         self._before = Counts()
+        self.plugins: list[str] = []
         try:
             self.pair = Pair("gpu.overhead.job", {**environment, **ours}, self._folder)
         except BaseException:
@@ -118,10 +124,11 @@ class Measurement:
         self._workloads: Sequence[str] = options.workload or WORKLOADS
         values = {"OVERHEAD_VALUES": options.values}
         self._environments: dict[str, Environment] = {
-            name: {**environment, **values} for name, environment in {NONE: {}, **variants(options)}.items()
+            name: {**environment, **values}
+            for name, environment in {NONE: {}, **ours(options), **others(options)}.items()
         }
         self._turns = options.turns
-        self._ours = {"default", "ungoverned", "all", "off"}
+        self._ours = frozenset(ours(options))
         self._values = options.values
         self._out = out
         self._machine_written = False
@@ -139,7 +146,8 @@ class Measurement:
             ]
             for _, variant, started in pairs:
                 started.pair.ready()
-                self._check_plugins(f"round {number}, {variant}", variant, started.pair.plugins())
+                started.plugins = started.pair.plugins()
+                self._check_plugins(f"round {number}, {variant}", variant, started.plugins)
             self._write_machine(pairs[0][2].pair.facts)
             ready = time.monotonic()
             eager = [name for name in self._workloads if name not in GRAPHS]
@@ -163,7 +171,7 @@ class Measurement:
             place=place,
             variant=variant,
             workload=workload,
-            plugin=started.pair.plugins()[0],
+            plugin=started.plugins[0],
             ranks=ranks,
             counts=asdict(counts) if counts is not None else None,
         )
