@@ -180,10 +180,10 @@ CHANNEL_SECONDS: Final = Family(
     "counter",
     "seconds",
     _CHANNEL,
-    "Time that the kernels of measured operations spent on a channel; transport: net where it has network steps.",
+    "Time that the kernels of timed operations spent on a channel; transport: net where it has network steps.",
 )
 CHANNEL_OPERATIONS: Final = Family(
-    "nccl_channel_operations_total", "counter", "operations", _CHANNEL, "Measured operations that used a channel."
+    "nccl_channel_operations_total", "counter", "operations", _CHANNEL, "Timed operations that used a channel."
 )
 RAS_STATUS: Final = Family(
     "nccl_ras_rank_status",

@@ -85,7 +85,9 @@ def run(
     series_per_rank: Annotated[
         int,
         typer.Option(
-            "--series-per-rank", min=1, help="Series of one training process; past it the rarest sizes become other."
+            "--series-per-rank",
+            min=1,
+            help="Series of one training process; past it channels, links and the rarest sizes become other.",
         ),
     ] = 350,
     log_level: Annotated[Level, typer.Option("--log.level", help="The least that is logged.")] = Level.INFO,

@@ -13,7 +13,7 @@ const char kUsage[] =
 
 Plays one rank's recorded callbacks through an NCCL profiler plugin, over and over, in real time.
 
-  --plugin SO        the plugin, as NCCL_PROFILER_PLUGIN names it
+  --plugin SO        the plugin's file
   --script FILE      a script that sentinel.trace.compile_scripts wrote
   --segment NAME     the segment to begin with
   --start-at NS      when to begin, on CLOCK_MONOTONIC; `now`: as soon as possible

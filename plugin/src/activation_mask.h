@@ -31,7 +31,7 @@ class ActivationMask {
 
   // NCCL has read the mask for another group.
   void begin_group() noexcept;
-  // Whether the group that this thread began last is timed; of a thread that began none lately, what the mask says now.
+  // Whether the group that this thread began last is timed; of a thread that is not remembered, what the mask says now.
   bool is_group_timed() const noexcept;
   // Number of the present group.
   std::uint64_t group() const noexcept { return group_.load(std::memory_order_relaxed); }
@@ -53,6 +53,8 @@ class ActivationMask {
  private:
   enum class Captures : std::uint8_t { kNone, kTimed, kUntimed };
   static constexpr std::uint32_t kWishes = 64;  // one bit each
+  // Threads whose groups are remembered at a time: as many as a process has GPUs or streams to launch on, and more.
+  static constexpr std::uint32_t kThreads = 32;
 
   struct Wish {
     std::uint64_t first;
@@ -74,13 +76,14 @@ class ActivationMask {
   int users_;
   int nobody_;  // what late callbacks write to once all have closed
   alignas(64) std::atomic<std::uint64_t> group_;
-  std::atomic<std::uint64_t> began_;        // the thread of the present group, and in bit 0 whether it is timed
   std::atomic<std::uint64_t> next_change_;  // number of the first group for which something changes
   std::atomic<Captures> captures_;
   Lock lock_;
   Ticket tickets_;
   std::uint64_t taken_;  // bits of wishes_
   Wish wishes_[kWishes];
+  // A thread, and in bit 0 whether its group is timed. Two threads of one place forget each other's.
+  alignas(64) std::atomic<std::uint64_t> began_[kThreads];
 };
 
 }  // namespace nccl_sentinel

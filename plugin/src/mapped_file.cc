@@ -107,7 +107,7 @@ bool MappedFile::create(const Directory& directory, std::uint64_t start_monotoni
   close(fd);
   failure.what = "cannot allocate";
   failure.hint =
-      "This process is not observed. It needs 64 KiB a communicator: make room there, or set NCCL_SENTINEL_DIR.";
+      "This process is not observed. It needs 56 KiB a communicator: make room there, or set NCCL_SENTINEL_DIR.";
   return false;
 }
 

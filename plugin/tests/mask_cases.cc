@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The activation mask apart from everything else: wishes for groups that are yet to come.
+#include <thread>
 #include <vector>
 
 #include "activation_mask.h"
@@ -15,7 +16,7 @@ constexpr std::uint64_t kForEver = UINT64_MAX - 1;
 
 // Static and all zero, as the plugin's are.
 ActivationMask& fresh_mask(int& target) {
-  static ActivationMask masks[4];
+  static ActivationMask masks[5];
   static std::size_t used = 0;
   ActivationMask& mask = masks[used++];
   mask.open(&target, kAlways, kTiming);
@@ -50,6 +51,20 @@ CASE_OF(groups_that_somebody_wants_are_timed, 5) {
   EXPECT_EQUAL(std::string(".."), next_groups(mask, target, 2));
   mask.want(0, kForEver);
   EXPECT_EQUAL(std::string("xxxxx"), next_groups(mask, target, 5));
+}
+
+CASE_OF(a_thread_knows_its_own_group, 5) {
+  int target = -1;
+  ActivationMask& mask = fresh_mask(target);
+  mask.want(2, 2);
+  mask.begin_group();
+  std::thread([&] {
+    mask.begin_group();
+    EXPECT(mask.is_group_timed());
+  }).join();
+  EXPECT(!mask.is_group_timed());
+  std::thread([&] { mask.begin_group(); }).join();
+  EXPECT(!mask.is_group_timed());
 }
 
 CASE_OF(a_wish_that_is_dropped_ends_at_once, 5) {

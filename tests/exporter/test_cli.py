@@ -1,6 +1,7 @@
 """The command itself, as a process."""
 
 import http.client
+import json
 import os
 import re
 import signal
@@ -18,7 +19,7 @@ import httpx
 import pytest
 from nccl_exporter import __version__
 from servers.authority import Authority
-from servers.ras_service import ras_service
+from servers.ras_service import RECORDED, ras_service
 
 ROOT = Path(__file__).parents[2]
 TIME = r"ts=[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z"
@@ -221,12 +222,17 @@ def test_ras_is_asked_and_published(
     file = make_file(pid=992)
     for slot, (comm, nranks) in enumerate(((0xA, 8), (0xB, 4))):
         file.communicator(slot, comm=comm, rank=2, nranks=nranks)
+    document = json.loads(RECORDED)
+    for communicator in document["communicators"]:
+        for rank in communicator["ranks"]:
+            rank["status"]["abort_flag"] = rank["rank"] == 2
     with ras_service() as service:
+        service.text = json.dumps(document).encode()
         environment = {"NCCL_RAS_ADDR": str(service.address)}
         process, url = start("--source-dir", str(source_dir), "--ras.address", "auto", **environment)
         page = poll(lambda: text if "nccl_ras_rank_status{" in (text := get(url)) else None)
         for comm in ("000000000000000a", "000000000000000b"):
-            assert f'nccl_ras_rank_status{{comm="{comm}",rank="2",status="behind"}} 1\n' in page
+            assert f'nccl_ras_rank_status{{comm="{comm}",rank="2",status="abort"}} 1\n' in page
         assert "nccl_exporter_ras_queries_total 1\n" in page
         service.gate.clear()
         process.terminate()

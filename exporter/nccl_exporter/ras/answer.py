@@ -14,13 +14,18 @@ _NO_ERROR: Final = (0, 7)
 # Beyond any job; keeps nonsense from being stored.
 _RANKS: Final = 1 << 24
 _COUNT: Final = 1 << 64
+# Newer versions count them among the collectives; a rank's differ from another's by what its job asks of it.
+_POINT_TO_POINT: Final = frozenset({"Send", "Recv", "SendRecv"})
 
 Identity = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class RasRank:
-    """A rank that answered, or did not (`missing`: the rest is not known). `pid` is -1 where RAS does not know it."""
+    """A rank that answered, or did not (`missing`: the rest is not known). `pid` is -1 where RAS does not know it.
+
+    `counts` is what was launched of each collective.
+    """
 
     rank: int
     host: str
@@ -73,8 +78,13 @@ def _present(given: dict[str, Any], size: int) -> RasRank:
         missing=False,
         async_error=_number(status["async_error"], -(1 << 31), 1 << 31) not in _NO_ERROR,
         abort=_boolean(status["abort_flag"]),
-        counts={_text(name): _number(count, 0, _COUNT) for name, count in _dict(given["collective_counts"]).items()},
+        counts=_counts(_dict(given["collective_counts"])),
     )
+
+
+def _counts(given: dict[str, Any]) -> dict[str, int]:
+    counts = {_text(name): _number(count, 0, _COUNT) for name, count in given.items()}
+    return {name: count for name, count in counts.items() if name not in _POINT_TO_POINT}
 
 
 def _missing(given: dict[str, Any], size: int) -> RasRank:

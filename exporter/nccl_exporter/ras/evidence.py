@@ -19,10 +19,13 @@ def counts(communicator: RasCommunicator) -> Counts:
 
 
 def behind(communicator: RasCommunicator, before: Counts | None) -> frozenset[int]:
-    """Ranks that have launched less than another one of some operation, and nothing since the answer before.
+    """Ranks that have launched less than another one of some collective, and nothing since the answer before.
 
-    RAS asks one process after the other, so in a job that runs some are always a little behind; those have moved.
+    RAS asks one process after the other, so in a job that runs some are always a little behind; those have moved. Where
+    no answer came before nobody can tell, and nobody is behind.
     """
+    if before is None:
+        return frozenset()
     most: dict[str, int] = {}
     now = counts(communicator)
     for launched in now.values():
@@ -31,8 +34,7 @@ def behind(communicator: RasCommunicator, before: Counts | None) -> frozenset[in
     return frozenset(
         rank
         for rank, launched in now.items()
-        if any(count < most[name] for name, count in launched.items())
-        and (before is None or before.get(rank, launched) == launched)
+        if before.get(rank) == launched and any(count < most[name] for name, count in launched.items())
     )
 
 

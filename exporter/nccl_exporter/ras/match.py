@@ -4,16 +4,13 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from nccl_exporter.layout import OperationKind
 from nccl_exporter.model import Communicator, Process
 from nccl_exporter.ras.answer import Identity, RasCommunicator, RasRank
 
 _Key = TypeVar("_Key", int, Identity)
-
-# Not collectives; newer versions count them as well.
-_POINT_TO_POINT: Final = frozenset({"Send", "Recv", "SendRecv"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +123,6 @@ def _distance(local: LocalCommunicator, theirs: RasCommunicator) -> float:
         member = theirs.ranks.get(rank)
         if member is None or member.missing:
             continue
-        for name in (started.keys() | member.counts.keys()) - _POINT_TO_POINT:
+        for name in started.keys() | member.counts.keys():
             total += abs(started.get(name, 0.0) - member.counts.get(name, 0))
     return total

@@ -2,7 +2,7 @@
 // The file that one training process maps and every reader of it must agree on.
 //
 // Rules of the layout, version 2:
-//  * fixed size, little endian, x86-64; every offset is asserted at the end of this header;
+//  * fixed size, little endian, x86-64; sizes and first offsets are asserted below, all others by a test;
 //  * the file is sparse: the pages of a communicator's slot are allocated when a communicator first takes it;
 //  * a reader may look at any instant, and the writer may be killed at any instant: whatever is true of an operation
 //    changes with one store of one 64-bit word (see Rows and flight words below);
@@ -58,7 +58,7 @@ enum class Outcome : std::uint32_t {
   kZero,         // a start or a stop was zero
   kIncomplete,   // some of its times never came
   kOverwritten,  // times of two operations
-  kGraph,        // a replay of a CUDA graph whose times never came
+  kGraph,        // a replay of a CUDA graph whose times never came; anything in a process that captured without timing
   kUntimed,      // NCCL gives no GPU timestamps for it
   // dropped: what did not fit
   kDroppedOperation,

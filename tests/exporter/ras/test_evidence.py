@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is published about ranks."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -14,8 +15,7 @@ Make = Callable[..., Any]
 
 def test_recorded_stall_is_behind() -> None:
     half, world, other = parse(RECORDED)
-    assert [behind(one, None) for one in (half, world, other)] == [frozenset(), {2}, {2}]
-    assert behind(world, counts(world)) == {2}
+    assert [behind(one, counts(one)) for one in (half, world, other)] == [frozenset(), {2}, {2}]
 
 
 def test_rank_that_moved_is_not_behind(ras_rank: Make, ras_communicator: Make) -> None:
@@ -24,13 +24,28 @@ def test_rank_that_moved_is_not_behind(ras_rank: Make, ras_communicator: Make) -
 
     assert behind(at(10, 9, 10), counts(at(5, 5, 5))) == frozenset()
     assert behind(at(10, 5, 10), counts(at(5, 5, 5))) == {1}
-    assert behind(at(10, 9), counts(at(10))) == {1}
-    assert behind(at(10, 10), None) == frozenset()
+    assert behind(at(10, 10), counts(at(10, 10))) == frozenset()
+
+
+def test_nobody_is_behind_of_whom_no_answer_told_before(ras_rank: Make, ras_communicator: Make) -> None:
+    one = ras_communicator("x", ras_rank(0, counts={"AllReduce": 9}), ras_rank(1, counts={"AllReduce": 8}))
+    first = ras_communicator("x", ras_rank(0, counts={"AllReduce": 9}))
+    assert behind(one, None) == frozenset()
+    assert behind(one, counts(first)) == frozenset()
+
+
+def test_what_a_rank_sends_is_its_own_affair() -> None:
+    document = json.loads(RECORDED)
+    for communicator in document["communicators"]:
+        for rank in communicator["ranks"]:
+            rank["collective_counts"]["SendRecv"] = rank["rank"]
+    for given, plain in zip(parse(json.dumps(document).encode()), parse(RECORDED), strict=True):
+        assert behind(given, counts(given)) == behind(plain, counts(plain))
 
 
 def test_missing_rank_is_not_behind(ras_rank: Make, ras_communicator: Make) -> None:
     one = ras_communicator("x", ras_rank(0, counts={"AllReduce": 9}), ras_rank(1, missing=True))
-    assert behind(one, None) == frozenset()
+    assert behind(one, counts(one)) == frozenset()
 
 
 def test_own_ranks_with_everything_others_with_what_is_wrong(ras_rank: Make, ras_communicator: Make) -> None:

@@ -50,8 +50,8 @@ class OverheadJob:
         self._training_step: _TrainingStep | None = None
         _bind(rank.rank)
         self._workloads: dict[str, Callable[[], dict[str, float]]] = {
-            "all_reduce_64k": lambda: self._all_reduce(64 * KIB, operations=20 * PERIOD, batches=24),
-            "all_reduce_1m": lambda: self._all_reduce(MIB, operations=10 * PERIOD, batches=24),
+            "all_reduce_64k": lambda: self._all_reduce(64 * KIB, operations=10 * PERIOD, batches=12),
+            "all_reduce_1m": lambda: self._all_reduce(MIB, operations=5 * PERIOD, batches=12),
             "step": self._step,
             "graph_64k": self._graph,
         }
@@ -75,16 +75,16 @@ class OverheadJob:
             for _ in range(operations):
                 all_reduce(address, floats, stream)
 
-        return _timed(batch, operations, batches, warm_up=4)
+        return _timed(batch, operations, batches, warm_up=3)
 
     def _step(self) -> dict[str, float]:
         self._training_step = step = self._training_step or _TrainingStep(self._rank.device)
 
         def batch() -> None:
-            for _ in range(5):
+            for _ in range(2):
                 step.run()
 
-        return _timed(batch, operations=5, batches=8, warm_up=2)
+        return _timed(batch, operations=2, batches=5, warm_up=1)
 
     def _graph(self) -> dict[str, float]:
         buffer, address = self._rank.zeros(64 * KIB)

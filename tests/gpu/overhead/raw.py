@@ -4,10 +4,11 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from gpu.overhead.ratios import Run
 
+COUNTS: Final = ("started", "measured", "refused", "callback_seconds")
 Time = Literal["median_us", "mean_us"]
 
 
@@ -17,6 +18,7 @@ class Measurement:
 
     machine: dict[str, Any]
     lines: tuple[dict[str, Any], ...]
+    counted: tuple[dict[str, Any], ...]
 
     @classmethod
     def load(cls, path: Path) -> "Measurement":
@@ -25,7 +27,8 @@ class Measurement:
         machines = [line for line in lines if line["record"] == "machine"]
         if len(machines) != 1:
             raise ValueError(f"{path}: {len(machines)} lines tell the machine; one should")
-        return cls(machines[0], tuple(line for line in lines if line["record"] == "run"))
+        runs = tuple(line for line in lines if line["record"] == "run")
+        return cls(machines[0], runs, tuple(line for line in lines if line["record"] == "counts"))
 
     def workloads(self) -> list[str]:
         """In the order they ran."""
@@ -50,8 +53,8 @@ class Measurement:
 
     def counts(self, workload: str, variant: str) -> dict[str, float]:
         """Sums over its runs of what the plugin counted; empty where nothing was read."""
-        found = [line["counts"] for line in self._of(workload) if line["variant"] == variant and line["counts"]]
-        return {name: sum(counts[name] for counts in found) for name in found[0]} if found else {}
+        found = [line for line in self.counted if line["variant"] == variant and line["workload"] == workload]
+        return {name: sum(line[name] for line in found) for name in COUNTS} if found else {}
 
     def plugin(self, variant: str) -> str:
         """As NCCL named it when it loaded it; empty for none."""

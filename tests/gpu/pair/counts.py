@@ -16,6 +16,7 @@ _FIELDS: Final = {
     "nccl_profiler_callback_seconds_total": "callback_seconds",
 }
 _SETTLE_SECONDS: Final = 3.0
+_REST_SECONDS: Final = 0.25  # more than NCCL's proxy thread takes to notice an end
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +75,16 @@ class Files:
         self._collector = Collector([directory])
 
     def read(self) -> dict[Place, Counts]:
-        """The counts as soon as no operation is open any more; as they are when that takes too long."""
+        """The counts as soon as no operation is open or nothing changes; as they are when both take too long."""
         deadline = time.monotonic() + _SETTLE_SECONDS
+        before = None
         while True:
             counts = parse(self._collector.collect())
-            if all(count.open == 0 for count in counts.values()) or time.monotonic() > deadline:
+            is_settled = counts == before or all(count.open == 0 for count in counts.values())
+            if is_settled or time.monotonic() > deadline:
                 return counts
-            time.sleep(0.05)
+            before = counts
+            time.sleep(_REST_SECONDS)
 
     def total(self) -> Counts:
         """All ranks and communicators together."""
