@@ -8,6 +8,7 @@ import typer
 from sentinel import __version__
 from sentinel.cli.backtest import backtest
 from sentinel.cli.baseline_build import build
+from sentinel.cli.baseline_diff import diff
 from sentinel.cli.baseline_show import show
 from sentinel.cli.check_config import check_config
 from sentinel.cli.demo import demo
@@ -31,6 +32,7 @@ app = typer.Typer(
 _baseline = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Per-rank latency baselines.")
 _baseline.command()(build)
 _baseline.command()(show)
+_baseline.command()(diff)
 app.command()(run)
 app.add_typer(_baseline, name="baseline")
 app.command()(backtest)

@@ -1,22 +1,26 @@
 """`sentinel baseline show`."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
 from sentinel.baseline.baseline import BaselineRow
+from sentinel.cli.baseline_text import communicator_text
+from sentinel.cli.cell_text import cell_text
 from sentinel.cli.options import ConfigOption, JsonOption, SetOption, read_settings
 from sentinel.cli.output import print_json, print_table
 from sentinel.daemon.learnt import load_baseline
-from sentinel.errors import StateError
+from sentinel.errors import ConfigError, StateError
 from sentinel.model.instant import format_instant
-from sentinel.model.quantity import format_seconds
-from sentinel.state.store import State
+from sentinel.model.quantity import format_quantity, format_seconds
+from sentinel.state.store import BaselineVersion, State
 
 __all__ = ["show"]
 
 _HEADERS = ("JOB", "COMMUNICATOR", "RANK", "GLOBAL", "NODE", "GPU", "CELL", "TICKS", "DURATION", "LATENESS", "SPREAD")
+_VERSION_HEADERS = ("VERSION", "BUILT", "FROM", "TO", "SIZE")
 
 
 def show(
@@ -26,11 +30,17 @@ def show(
     config: ConfigOption = None,
     assignments: SetOption = None,
     *,
+    versions: Annotated[bool, typer.Option("--versions", help="List the baselines that are kept.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Show a baseline: what is normal, rank by rank."""
+    if versions and version is not None:
+        raise ConfigError("--version and --versions exclude each other", hint="Leave one of them out")
     settings = read_settings(config, assignments)
     with State.open_readonly(settings.state.directory) as state:
+        if versions:
+            _list(state.baseline_versions(), json=json)
+            return
         learnt = load_baseline(state, version)
     if learnt is None:
         what = "no baseline" if version is None else f"no baseline {version}"
@@ -55,16 +65,45 @@ def show(
     print_table(_HEADERS, (_row(row) for row in baseline.rows))
 
 
+def _list(versions: Sequence[BaselineVersion], *, json: bool) -> None:
+    if json:
+        print_json(
+            [
+                {
+                    "version": each.version,
+                    "built_at": format_instant(each.built_at),
+                    "start": format_instant(each.start),
+                    "end": format_instant(each.end),
+                    "size_bytes": each.size_bytes,
+                }
+                for each in versions
+            ]
+        )
+    elif versions:
+        print_table(
+            _VERSION_HEADERS,
+            (
+                (
+                    str(each.version),
+                    *map(format_instant, (each.built_at, each.start, each.end)),
+                    format_quantity("size_bytes", each.size_bytes)[1],
+                )
+                for each in versions
+            ),
+        )
+    else:
+        typer.echo("No baseline is kept: sentinel baseline build makes one.", err=True)
+
+
 def _row(row: BaselineRow) -> tuple[str, ...]:
-    cell = " ".join(part for part in (row.op, row.size, row.algo, row.proto) if part)
     return (
         row.job_id or "-",
-        f"{row.comm_name or '-'} ({row.nranks} ranks)",
+        communicator_text(row),
         str(row.rank),
         str(row.global_rank),
         row.node or "-",
         row.gpu or "-",
-        cell,
+        cell_text(row.op, row.size, row.algo, row.proto),
         str(row.ticks),
         format_seconds(row.duration_seconds),
         format_seconds(row.lateness_seconds),

@@ -7,6 +7,7 @@ import numpy as np
 
 from sentinel.baseline.baseline import Baseline
 from sentinel.config.detection import DetectionSettings
+from sentinel.detect.frozen_counts import frozen_communicators
 from sentinel.detect.late_evidence import late_finding
 from sentinel.detect.late_rank import LateRankTest, LateSeries
 from sentinel.detect.open_stalls import OpenStalls
@@ -16,6 +17,7 @@ from sentinel.detect.presence import Presence
 from sentinel.detect.stalled import find_stalls, stalled_communicators
 from sentinel.measure.lateness import Lateness, measure_lateness
 from sentinel.measure.membership import Membership, MembershipReader
+from sentinel.measure.standstill import Standstill, StandstillWatch
 from sentinel.measure.warm_up import WarmUp
 from sentinel.measure.window import Differencer, Window
 from sentinel.model.incident import Assessment, CulpritKey, Finding
@@ -40,6 +42,7 @@ class Detector:
         self._late = LateRankTest(settings)
         self._presence = Presence(settings.gone_after.total_seconds())
         self._keys: dict[tuple[int, int], CulpritKey] = {}  # of the late ranks whose alarm stands, by (comm, rank)
+        self._standstill = StandstillWatch()
         self._stalls = OpenStalls(self._presence)
 
     def step(self, snapshot: Snapshot) -> Assessment:
@@ -49,17 +52,27 @@ class Detector:
         window = self._differencer.step(snapshot)
         for comm in self._presence.step(snapshot.time, membership):
             self._late.forget(comm)
-        if window is None or snapshot.quality.partial:
+        # Of every window, judged or not: what moved in one that is left out would seem to stand still.
+        standstill = self._standstill.step(window.progress, snapshot) if window else None
+        if window is None or standstill is None or snapshot.quality.partial:
             state = "abstain" if snapshot.quality.partial else "warming"
             return self._abstain(snapshot, membership, state)
-        stalled = (
-            stalled_communicators(window, snapshot, self._settings.stalled) if self._settings.stalled.enabled else {}
-        )
+        stalled = self._find_stalled(window, standstill, snapshot, membership)
         states = self._states(window, snapshot, membership, warm, stalled)
         stalls, held = self._stalls.step(find_stalls(stalled, membership, snapshot), window, snapshot, membership)
         late = self._find_late(window, snapshot, membership, states) if self._settings.late_rank.enabled else []
         held |= self._held(late)
         return Assessment(snapshot.time, (*stalls, *late), frozenset(held), self._named(states, membership))
+
+    def _find_stalled(
+        self, window: Window, standstill: Standstill, snapshot: Snapshot, membership: Membership
+    ) -> Mapping[int, float]:
+        """Stalled communicators by code, with the seconds since; what is in flight tells better since when."""
+        settings = self._settings.stalled
+        if not settings.enabled:
+            return {}
+        frozen = frozen_communicators(standstill, membership, snapshot, settings)
+        return {**frozen, **stalled_communicators(window, snapshot, settings)}
 
     def _find_late(
         self, window: Window, snapshot: Snapshot, membership: Membership, states: dict[int, str]

@@ -57,6 +57,7 @@ def late_finding(
             "peers_duration_seconds": leading["peers_duration_seconds"],
             "lost_gpus": round(worst.cost_ratio * (len(communicator.members) - 1), 2),
             **worst.statistics,
+            "shown_by": "all of its cells together" if worst.cell is None else _name(worst.cell, lateness, vocabulary),
             "cells": cells,
             "also_late_in": [vocabulary.text(series.comm) for series in others],
         },
@@ -87,6 +88,12 @@ def _cells(
             }
         )
     return shown
+
+
+def _name(place: int, lateness: Lateness, vocabulary: Vocabulary) -> str:
+    """A cell as people name it: operation, bytes, algorithm, protocol."""
+    labels = (lateness.op, lateness.size, lateness.algo, lateness.proto)
+    return " ".join(text for text in (vocabulary.text(label[place]) for label in labels) if text)
 
 
 def _rounded(seconds: float) -> float:

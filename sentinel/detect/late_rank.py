@@ -1,16 +1,17 @@
 """The late rank: outside its peers and its own history, at a real cost."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sentinel.config.detection import DetectionSettings
+from sentinel.detect.own_evidence import HYSTERESIS, REFERENCE_SIGMAS, OwnEvidence, OwnReading
 from sentinel.detect.own_history import Reference
-from sentinel.detect.pool import Pairs, Pool, pool_cells
-from sentinel.detect.sequential import SECONDS_PER_MONTH, Cusum, CusumReading, cusum_threshold
+from sentinel.detect.pool import Excess, Pairs, Pool, cell_excess, pool_cells
+from sentinel.detect.sequential import SECONDS_PER_MONTH, cusum_threshold
 from sentinel.measure.index import Rows, SeriesIndex, grown
 from sentinel.measure.lateness import Lateness
 from sentinel.measure.window import Window
@@ -20,28 +21,27 @@ __all__ = ["LateRankTest", "LateSeries"]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
-_REFERENCE_SIGMAS = 1.0  # k of the CUSUM: shifts of more than this many standard deviations add up
-# How ranks differ from one another does not average out over time as noise does: only what exceeds this many robust
-# standard deviations of their differences counts against a rank.
-_PEERS_SIGMAS = 4.0
 _PEERS_ONLY_PATIENCE = 3  # without a history of its own a rank has to stand out for this many times as many ticks
-_HYSTERESIS = 0.5  # an alarm goes on while the effect is above this share of its floor
 
 
 @dataclass(frozen=True)
 class LateSeries:
-    """One rank that is late in one communicator. `pair` is its place among the pairs of the tick."""
+    """One rank that is late in one communicator. `pair` is its place among the pairs of the tick.
+
+    `cell` is the row of lateness that shows it best, None where that is all of its cells together.
+    """
 
     comm: int
     rank: int
     pair: int
+    cell: int | None
     cost_ratio: float  # mean over the run
     started_at: float
     statistics: Mapping[str, Any]
 
 
 class LateRankTest:
-    """A CUSUM per (communicator, rank) on lateness against its own history, with its peers as second witness.
+    """Lateness against own history, with the peers as second witness, over time: see `OwnEvidence`.
 
     Where a rank's history is not known yet its peers alone decide, at a much higher threshold and after more ticks.
     """
@@ -49,7 +49,7 @@ class LateRankTest:
     def __init__(self, settings: DetectionSettings) -> None:
         self._settings = settings
         self._index = SeriesIndex()
-        self._cusum = Cusum(_REFERENCE_SIGMAS)
+        self._own = OwnEvidence(settings.late_rank)
         # By pair: alarm (0 or 1), ticks in a row of standing out from peers, start of the run, cost and ticks of the
         # run.
         self._alarm, self._streak, self._since, self._cost, self._ticks = (np.empty(0) for _ in range(5))
@@ -62,16 +62,23 @@ class LateRankTest:
             return []
         floor = self._settings.late_rank.noise_floor_ratio
         nothing = Reference(*(np.zeros_like(lateness.rate) for _ in range(3)))
-        own = pool_cells(lateness, reference, pairs, reference.known, floor)
         peers = pool_cells(lateness, nothing, pairs, ~reference.known, floor)
-        threshold = self._threshold(len(rows), window.length_seconds)
-        reading = self._step_cusum(rows, own, threshold, window.start)
-        self._step_alarms(rows, own, peers, reading, threshold, window.start)
+        own = pool_cells(lateness, reference, pairs, reference.known, floor)
+        known = reference.known[pairs.place]
+        cells = pairs.place[known]
+        series = self._own.series(pairs, lateness, cells)
+        of_pair = np.concatenate([pairs.of_place[known], np.arange(len(rows))])
+        threshold = self._threshold(len(series), window.length_seconds)
+        evidence = _joined(cell_excess(lateness, reference, cells, floor), own)
+        reading = self._own.step(series, of_pair, rows, evidence, own, threshold, window.start)
+        over = self._step_alarms(rows, own, peers, reading, window.start)
+        self._own.end(series[over[of_pair]])
         return [
             LateSeries(
                 comm=int(pairs.comm[i]),
                 rank=int(pairs.rank[i]),
                 pair=i,
+                cell=int(cells[reading.leading[i]]) if reading.leading[i] < len(cells) else None,
                 cost_ratio=float(np.clip(self._cost[rows[i]] / self._ticks[rows[i]], 0.0, 1.0)),
                 started_at=float(self._since[rows[i]]),
                 statistics=_statistics(own, peers, reading, threshold, i),
@@ -98,40 +105,25 @@ class LateRankTest:
         """The decision interval that keeps the whole fleet within its budget of false alarms."""
         ticks_per_month = SECONDS_PER_MONTH / tick_seconds
         run_length = max(2.0, series * ticks_per_month / self._settings.false_alarms_per_month)
-        return cusum_threshold(run_length, _REFERENCE_SIGMAS)
+        return cusum_threshold(run_length, REFERENCE_SIGMAS)
 
-    def _step_cusum(self, rows: Rows, own: Pool, threshold: float, start: float) -> CusumReading:
-        # Both witnesses have to speak; with few peers there is no spread to ask, and lateness compares with them
-        # anyway.
-        apart = own.stands_out - _PEERS_SIGMAS + _REFERENCE_SIGMAS
-        witness = np.where(np.isnan(apart), own.sigmas, np.minimum(own.sigmas, apart))
-        clip = _REFERENCE_SIGMAS + threshold / self._settings.late_rank.min_ticks * (1 + 1e-9)
-        return self._cusum.step(rows, witness, start, clip=clip, cap=threshold + _REFERENCE_SIGMAS)
-
-    def _step_alarms(
-        self, rows: Rows, own: Pool, peers: Pool, reading: CusumReading, threshold: float, start: float
-    ) -> None:
+    def _step_alarms(self, rows: Rows, own: Pool, peers: Pool, reading: OwnReading, start: float) -> Flags:
+        """Open, keep up and end the alarms of these pairs; which of them are over."""
         limits = self._settings.late_rank
+        standing = self._alarm[rows] > 0
         streak = np.where(self._stands_out(peers), self._streak[rows] + 1, 0)
         self._streak[rows] = streak
-        by_own = (
-            (reading.sum >= threshold)
-            & (reading.ticks >= limits.min_ticks)
-            & (own.excess_ratio >= limits.min_cost_ratio)
-            & (own.largest_seconds >= limits.min_lateness.total_seconds())
-        )
         by_peers = streak >= _PEERS_ONLY_PATIENCE * limits.min_ticks
-        standing = self._alarm[rows] > 0
-        running = standing | (reading.ticks > 0) | (streak > 0)
-        fresh = running & ~standing & (np.maximum(reading.ticks, streak) <= 1)
-        self._since[rows] = np.where(fresh, start, self._since[rows])
         wait = own.wait_ratio + np.where(by_peers | (standing & (streak > 0)), peers.wait_ratio, 0.0)
-        self._cost[rows] = np.where(fresh, 0.0, self._cost[rows]) + wait
-        self._ticks[rows] = np.where(fresh, 0.0, self._ticks[rows]) + 1
-        effect = own.excess_ratio + np.where(streak > 0, peers.excess_ratio, 0.0)
-        over = standing & (effect < _HYSTERESIS * limits.min_cost_ratio)
-        self._alarm[rows] = np.where(over, 0.0, np.where(by_own | by_peers, 1.0, self._alarm[rows]))
-        self._cusum.reset(rows[over])
+        first = ~standing & (streak <= 1)
+        opens = ~standing & reading.speaks
+        self._since[rows] = np.where(opens, reading.started, np.where(first, start, self._since[rows]))
+        self._cost[rows] = np.where(opens, reading.wait_ratios, np.where(first, 0.0, self._cost[rows]) + wait)
+        self._ticks[rows] = np.where(opens, reading.ticks, np.where(first, 0.0, self._ticks[rows]) + 1)
+        effect = reading.effect_ratio + np.where(streak > 0, peers.excess_ratio, 0.0)
+        over = standing & (effect < HYSTERESIS * limits.min_cost_ratio)
+        self._alarm[rows] = np.where(over, 0.0, np.where(reading.speaks | by_peers, 1.0, self._alarm[rows]))
+        return over
 
     def _stands_out(self, peers: Pool) -> Flags:
         limits = self._settings.late_rank
@@ -148,15 +140,20 @@ class LateRankTest:
         self._since = grown(self._since, size, np.nan)
 
 
-def _statistics(own: Pool, peers: Pool, reading: CusumReading, threshold: float, pair: int) -> dict[str, Any]:
+def _joined(cells: Excess, pool: Pool) -> Excess:
+    """Of the cells, then of the pools."""
+    return Excess(*(np.concatenate([getattr(cells, each.name), getattr(pool, each.name)]) for each in fields(Excess)))
+
+
+def _statistics(own: Pool, peers: Pool, reading: OwnReading, threshold: float, pair: int) -> dict[str, Any]:
     """Which test spoke, in numbers."""
     if own.spread_ratio[pair] > 0:
-        stands_out = own.stands_out[pair]
+        stands_out = reading.stands_out[pair]
         return {
             "test": "own history and peers, CUSUM",
             "cusum": round(float(reading.sum[pair]), 2),
             "cusum_threshold": round(threshold, 2),
-            "sigmas_from_own_history": round(float(own.sigmas[pair]), 2),
+            "sigmas_from_own_history": round(float(reading.sigmas[pair]), 2),
             "sigmas_from_peers": None if np.isnan(stands_out) else round(float(stands_out), 2),
         }
     return {

@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from sentinel.detect.frozen_counts import differing_communicators
 from sentinel.detect.presence import Presence
 from sentinel.measure.membership import Membership
 from sentinel.measure.window import Window
@@ -50,11 +53,18 @@ class OpenStalls:
             )
             self._stalls[stall.culprit.key] = stall
             findings[stall.culprit.key] = replace(finding, culprit=stall.culprit)
+        if not self._stalls:
+            return [], set()
         known = set(zip(snapshot.in_flight.comm.tolist(), snapshot.in_flight.rank.tolist(), strict=True))
+        # Counts that were away are watched anew. While they differ as before, and do not move, nothing has ended.
+        launching = set(window.progress.comm[np.nan_to_num(window.progress.launched) > 0].tolist())
+        stuck = differing_communicators(snapshot.started) - launching
         self._stalls = {
             key: each
             for key, each in self._stalls.items()
-            if key in findings or any(self._unclear(comm, known, membership) for comm in each.communicators)
+            if key in findings
+            or each.communicators & stuck
+            or any(self._unclear(comm, known, membership) for comm in each.communicators)
         }
         return list(findings.values()), set(self._stalls.keys() - findings.keys())
 

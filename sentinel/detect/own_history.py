@@ -29,7 +29,7 @@ class Reference:
     """Normal values for rows of lateness; NaN where nothing is known yet. Shape (n,)."""
 
     lateness_seconds: Floats
-    spread_seconds: Floats  # standard deviation of one tick's lateness, corrected for autocorrelation and few samples
+    spread_seconds: Floats  # standard deviation of this tick's lateness: see `OwnHistory.reference`
     wait_seconds: Floats
 
     @property
@@ -45,17 +45,23 @@ class OwnHistory:
         self._settings = settings
         self._baseline = baseline
         self._learner = BaselineLearner(settings, capacity=_LEARNING_SPAN * settings.min_ticks)
-        self._table = np.empty((0, 3))
+        self._table = np.empty((0, 4))
         self._learnt_ticks = np.empty(0)  # 0: nothing yet; infinity: settled
         self._rows_seen = 0
 
     def reference(self, lateness: Lateness, membership: Membership, vocabulary: Vocabulary) -> Reference:
-        """What is normal for these rows."""
+        """What is normal for these rows.
+
+        Spreads are corrected for autocorrelation, for few samples, and for fewer operations in this tick than it was
+        learnt from: what operations scatter by goes with the root of their number. More of them narrow nothing, as not
+        all scatter is theirs.
+        """
         rows = self._learner.roles.rows(lateness, membership, vocabulary)
         self._extend()
-        values = np.full((len(rows), 3), np.nan)
+        values = np.full((len(rows), 4), np.nan)
         values[rows >= 0] = self._table[rows[rows >= 0]]
-        return Reference(values[:, 0], values[:, 1], values[:, 2])
+        normal, spread, wait, operations = values.T
+        return Reference(normal, spread * np.sqrt(np.maximum(1.0, operations / lateness.operations)), wait)
 
     def learn(
         self, lateness: Lateness, membership: Membership, vocabulary: Vocabulary, fit: Callable[[int], bool]
@@ -88,12 +94,13 @@ class OwnHistory:
         self._rows_seen = len(keys)
 
 
-def _values(row: BaselineRow) -> tuple[float, float, float]:
-    """Lateness, its spread for comparing single ticks, and wait.
+def _values(row: BaselineRow) -> tuple[float, float, float, float]:
+    """Lateness, its spread for comparing single ticks, wait, and operations in a tick.
 
     Averages of an AR(1) series scatter more than its values tell: by sqrt((1 + rho) / (1 − rho)). A spread that comes
     from n values is itself uncertain: t quantiles instead of normal ones (prediction interval of a normal sample).
     """
     few = np.sqrt(1 + 1 / row.ticks) * special.stdtrit(row.ticks - 1, 0.999) / special.ndtri(0.999)
     correlated = np.sqrt((1 + row.autocorrelation) / (1 - row.autocorrelation))
-    return row.lateness_seconds, float(row.lateness_spread_seconds * few * correlated), row.wait_seconds
+    spread = float(row.lateness_spread_seconds * few * correlated)
+    return row.lateness_seconds, spread, row.wait_seconds, row.operations / row.ticks

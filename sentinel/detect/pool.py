@@ -1,4 +1,4 @@
-"""A rank's cells together, as seconds of waiting per second."""
+"""A rank's cells, each for itself and together, as seconds of waiting per second."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from sentinel.detect.own_history import Reference
 from sentinel.measure.lateness import Lateness
 from sentinel.measure.peers import group_mad, group_median
 
-__all__ = ["MIN_PEERS", "Pairs", "Pool", "pool_cells"]
+__all__ = ["MIN_PEERS", "Excess", "Pairs", "Pool", "cell_excess", "pool_cells"]
 
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
@@ -39,14 +39,16 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class Pool:
-    """One value a pair, shape (r,). Ratios are seconds of waiting per second of the job."""
+class Excess:
+    """Lateness beyond the expected, one value a pair or a cell of a pair, shape (r,).
 
-    excess_ratio: Floats  # lateness beyond the expected, of geometric means: decides
+    Ratios are seconds of waiting per second of the job.
+    """
+
+    excess_ratio: Floats  # of geometric means: decides
     spread_ratio: Floats  # its standard deviation
-    wait_ratio: Floats  # the same of arithmetic means, over the cells in which it is late: what it costs
     largest_seconds: Floats  # the largest lateness beyond the expected in one cell, per operation; 0 without cells
-    stands_out: Floats  # excess from its communicator's median, in robust standard deviations; NaN below MIN_PEERS
+    stands_out: Floats  # excess from the median of its group, in robust standard deviations; NaN below MIN_PEERS
 
     @property
     def sigmas(self) -> Floats:
@@ -54,6 +56,21 @@ class Pool:
         return np.divide(
             self.excess_ratio, self.spread_ratio, out=np.zeros_like(self.excess_ratio), where=self.spread_ratio > 0
         )
+
+
+@dataclass(frozen=True)
+class Pool(Excess):
+    """The same of all cells of each pair together."""
+
+    wait_ratio: Floats  # as excess, of arithmetic means, over the cells in which it is late: what it costs
+
+
+def cell_excess(lateness: Lateness, expected: Reference, place: Numbers, noise_floor_ratio: float) -> Excess:
+    """The rows of lateness that `place`, shape (r,), names, each for itself: compared with the ranks of its cell."""
+    rate = lateness.rate[place]
+    excess, noise, floor = _terms(lateness, expected, place, noise_floor_ratio)
+    excess_ratio, spread_ratio = excess * rate, np.hypot(noise, floor) * rate
+    return Excess(excess_ratio, spread_ratio, excess, _stands_out(excess_ratio, spread_ratio, lateness.cell[place]))
 
 
 def pool_cells(
@@ -68,9 +85,7 @@ def pool_cells(
     place, pair = pairs.place[chosen], pairs.of_place[chosen]
     count = len(pairs.comm)
     rate = lateness.rate[place]
-    typical = lateness.duration_seconds[place] + np.maximum(0.0, lateness.lateness_seconds[place])
-    excess = lateness.lateness_seconds[place] - expected.lateness_seconds[place]
-    noise, floor = expected.spread_seconds[place], noise_floor_ratio * typical
+    excess, noise, floor = _terms(lateness, expected, place, noise_floor_ratio)
     # A cell in which the rank is not late earns it nothing back: what waits there is noise, or for somebody else.
     wait = np.where(excess > np.hypot(noise, floor), lateness.wait_seconds[place] - expected.wait_seconds[place], 0.0)
     largest = np.zeros(count)
@@ -81,21 +96,29 @@ def pool_cells(
 
     excess_ratio = summed(excess * rate)
     spread_ratio = np.hypot(np.sqrt(summed((noise * rate) ** 2)), summed(floor * rate))
-    stands_out = _stands_out(excess_ratio, spread_ratio, pairs, pair)
-    return Pool(excess_ratio, spread_ratio, summed(wait * rate), largest, stands_out)
+    # Among the pairs that have cells in this pool.
+    present = np.unique(pair)
+    stands_out = np.full(count, np.nan)
+    stands_out[present] = _stands_out(excess_ratio[present], spread_ratio[present], pairs.comm[present])
+    return Pool(excess_ratio, spread_ratio, largest, stands_out, summed(wait * rate))
 
 
-def _stands_out(excess: Floats, spread: Floats, pairs: Pairs, present: Numbers) -> Floats:
-    """How far each pair is from the median of its communicator, among the pairs that have cells in this pool."""
-    result = np.full(len(excess), np.nan)
-    rows = np.unique(present)
-    if not len(rows):
-        return result
-    _, group = np.unique(pairs.comm[rows], return_inverse=True)
+def _terms(
+    lateness: Lateness, expected: Reference, place: Numbers, noise_floor_ratio: float
+) -> tuple[Floats, Floats, Floats]:
+    """Lateness beyond the expected, its noise, and the floor of that; seconds per operation."""
+    typical = lateness.duration_seconds[place] + np.maximum(0.0, lateness.lateness_seconds[place])
+    excess = lateness.lateness_seconds[place] - expected.lateness_seconds[place]
+    return excess, expected.spread_seconds[place], noise_floor_ratio * typical
+
+
+def _stands_out(excess: Floats, spread: Floats, keys: npt.NDArray[np.integer]) -> Floats:
+    """How far each value is from the median of those with the same key."""
+    if not len(excess):
+        return np.empty(0)
+    _, group = np.unique(keys, return_inverse=True)
     group = group.reshape(-1).astype(np.int64)
-    values = excess[rows]
     # The median of the spreads is the floor: a MAD of zero is a normal case.
-    scale = np.maximum(group_mad(values, group), group_median(spread[rows], group))
-    distance = (values - group_median(values, group)[group]) / np.maximum(scale, np.finfo(float).tiny)[group]
-    result[rows] = np.where(np.bincount(group)[group] >= MIN_PEERS, distance, np.nan)
-    return result
+    scale = np.maximum(group_mad(excess, group), group_median(spread, group))
+    distance = (excess - group_median(excess, group)[group]) / np.maximum(scale, np.finfo(float).tiny)[group]
+    return np.where(np.bincount(group)[group] >= MIN_PEERS, distance, np.nan)

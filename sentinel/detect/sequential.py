@@ -42,7 +42,8 @@ class CusumReading:
 class Cusum:
     """One-sided upper CUSUMs of many numbered series: S = max(0, S + x − k), x clipped to ±`clip`.
 
-    The clip bounds what one heavy-tailed tick can add, and how long a sum can outlive its cause: S is capped at `cap`.
+    The clip, of each series or of all, bounds what one heavy-tailed tick can add. S is capped at `cap`, which bounds
+    how long a sum can outlive its cause.
     """
 
     def __init__(self, reference: float) -> None:
@@ -51,7 +52,7 @@ class Cusum:
         self._ticks = np.empty(0)
         self._started = np.empty(0)
 
-    def step(self, rows: Rows, values: Floats, window_start: float, clip: float, cap: float) -> CusumReading:
+    def step(self, rows: Rows, values: Floats, window_start: float, clip: Floats | float, cap: float) -> CusumReading:
         """One tick. rows, values: shape (n,), no row twice; series that are not named keep their state."""
         size = int(rows.max()) + 1 if len(rows) else 0
         self._sum = grown(self._sum, size, 0.0)

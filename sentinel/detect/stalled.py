@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-import numpy as np
-
 from sentinel.config.detection import StalledSettings
+from sentinel.detect.frozen_counts import launched_operations
 from sentinel.measure.membership import Communicator, Membership
 from sentinel.measure.window import Window
 from sentinel.model.incident import Culprit, Finding, Verdict
@@ -23,12 +22,18 @@ Process = tuple[str, int]  # node and global rank: one process in all its commun
 
 @dataclass(frozen=True)
 class _Rank:
-    """One process of a stalled job; only those about which the store knows what is in flight."""
+    """One process of a stalled job; only those about which the store knows what is in flight.
 
-    oldest_seconds: float  # over all its communicators; 0: nothing in flight anywhere
-    behind: (
-        float  # operations that it launched fewer than the median rank, in the stalled communicator where that is most
-    )
+    Counts of operations are compared in each stalled communicator, and the largest difference stands.
+    """
+
+    oldest_seconds: float  # over all its communicators; 0: nothing known in flight anywhere
+    behind: float  # launched fewer than the median rank
+    ahead: float  # launched more than the rank with the fewest: it waits in them, timed or not
+
+    @property
+    def waits(self) -> bool:
+        return self.oldest_seconds > 0 or self.ahead > 0
 
 
 def stalled_communicators(window: Window, snapshot: Snapshot, settings: StalledSettings) -> Mapping[int, float]:
@@ -70,7 +75,7 @@ def _find(
 ) -> Finding:
     ranks = _ranks(stalled, membership, snapshot)
     culprits, reason = _culprits(ranks)
-    waiting = {process: rank for process, rank in ranks.items() if rank.oldest_seconds > 0}
+    waiting = {process for process, rank in ranks.items() if rank.waits}
     largest = max(stalled, key=lambda c: (_concerns(c, culprits), c.role.nranks, c.id))
     age = max(ages[c.code] for c in stalled)
     members = {(m.node, m.global_rank): m for c in stalled for m in c.members.values()}
@@ -112,42 +117,37 @@ def _ranks(stalled: Iterable[Communicator], membership: Membership, snapshot: Sn
             process = (member.node, member.global_rank)
             oldest[process] = max(oldest.get(process, 0.0), seconds)
     behind: dict[Process, float] = dict.fromkeys(processes, 0.0)
+    ahead = behind.copy()
     for communicator in stalled:
-        launched = _launched(communicator, snapshot)
-        middle = median(launched.values()) if launched else 0.0
-        for rank, count in launched.items():
+        launched = launched_operations(communicator.code, snapshot.started)
+        counts = {rank: count for rank, count in launched.items() if rank in communicator.members}
+        for rank, count in counts.items():
             member = communicator.members[rank]
             process = (member.node, member.global_rank)
-            behind[process] = max(behind[process], middle - count)
-    return {process: _Rank(seconds, behind[process]) for process, seconds in oldest.items()}
-
-
-def _launched(communicator: Communicator, snapshot: Snapshot) -> dict[int, float]:
-    """Operations that each rank has launched in one communicator; a rank of which any count is missing is left out."""
-    started = snapshot.started
-    mine = (started.comm == communicator.code) & np.isfinite(started.started)
-    launched: dict[int, float] = defaultdict(float)
-    known: dict[int, int] = defaultdict(int)
-    for rank, count in zip(started.rank[mine].tolist(), started.started[mine].tolist(), strict=True):
-        if rank in communicator.members:
-            launched[rank] += count
-            known[rank] += 1
-    operations = len(np.unique(started.op[started.comm == communicator.code]))
-    return {rank: count for rank, count in launched.items() if known[rank] == operations}
+            behind[process] = max(behind[process], median(counts.values()) - count)
+            ahead[process] = max(ahead[process], count - min(counts.values()))
+    return {process: _Rank(seconds, behind[process], ahead[process]) for process, seconds in oldest.items()}
 
 
 def _culprits(ranks: Mapping[Process, _Rank]) -> tuple[set[Process], str]:
-    """Whom the others wait for.
+    """Whom the others wait for: a minority that waits for nobody, else a minority that launched fewer operations.
 
-    A minority with nothing in flight anywhere, else a minority that launched fewer operations.
+    Who is ahead of others in one communicator waits there, and is no culprit where it is behind.
     """
-    idle = {process for process, rank in ranks.items() if rank.oldest_seconds == 0}
-    if 0 < len(idle) <= len(ranks) // 2:
-        return idle, "nothing in flight in any communicator while the others wait"
+    idle = {process for process, rank in ranks.items() if not rank.waits}
     behind = {process for process, rank in ranks.items() if rank.behind > 0}
-    if not idle and 0 < len(behind) <= len(ranks) // 2:
+    flying = any(rank.oldest_seconds > 0 for rank in ranks.values())
+    if flying and _is_minority(idle, ranks):
+        return idle, "nothing in flight in any communicator while the others wait"
+    if _is_minority(idle & behind, ranks):
+        return idle & behind, "launched fewer operations than the others, and nobody launches more"
+    if not idle and _is_minority(behind, ranks):
         return behind, "launched fewer operations than the others"
     return set(), "nobody stands out"
+
+
+def _is_minority(some: set[Process], ranks: Mapping[Process, _Rank]) -> bool:
+    return 0 < len(some) <= len(ranks) // 2
 
 
 def _concerns(communicator: Communicator, culprits: set[Process]) -> bool:

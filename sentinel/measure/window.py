@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sentinel.measure.index import SeriesIndex, grown
+from sentinel.measure.difference import Difference
 from sentinel.model.snapshot import Snapshot
 from sentinel.model.vocabulary import Codes
 
@@ -59,23 +59,19 @@ class Differencer:
 
     def __init__(self) -> None:
         self._time: float | None = None
-        self._cells = SeriesIndex()
-        self._started = SeriesIndex()
-        self._cell_values = np.empty((0, 3))
-        self._started_values = np.empty((0, 1))
+        self._cells = Difference(3)
+        self._started = Difference(1)
 
     def step(self, snapshot: Snapshot) -> Window | None:
         """The window that ends at this snapshot; None for the first one. ValueError when time does not advance."""
         if self._time is not None and snapshot.time <= self._time:
             raise ValueError(f"snapshots must advance in time: {snapshot.time} after {self._time}")
         cells, started = snapshot.cells, snapshot.started
-        rows = self._cells.rows(cells.comm, cells.rank, cells.op, cells.size, cells.algo, cells.proto)
-        values = np.stack([cells.operations, cells.seconds, cells.log_microseconds], axis=1)
-        self._cell_values, delta = _difference(self._cell_values, len(self._cells), rows, values)
-        rows = self._started.rows(started.comm, started.rank, started.op)
-        self._started_values, launched = _difference(
-            self._started_values, len(self._started), rows, started.started[:, None]
+        delta = self._cells.step(
+            (cells.comm, cells.rank, cells.op, cells.size, cells.algo, cells.proto),
+            (cells.operations, cells.seconds, cells.log_microseconds),
         )
+        launched = self._started.step((started.comm, started.rank, started.op), (started.started,))
         start, self._time = self._time, snapshot.time
         if start is None:
             return None
@@ -113,12 +109,3 @@ def _plausible(delta: Floats) -> npt.NDArray[np.bool_]:
     with np.errstate(divide="ignore", invalid="ignore"):
         mean_microseconds = 1e6 * delta[:, 1] / delta[:, 0]
         return np.asarray(delta[:, 2] / delta[:, 0] <= np.log1p(mean_microseconds) + 1e-6)
-
-
-def _difference(last: Floats, size: int, rows: npt.NDArray[np.int64], values: Floats) -> tuple[Floats, Floats]:
-    """The new `last` table, in which series that are absent now are NaN, and values − last values."""
-    last = grown(last, size, np.nan)
-    delta = values - last[rows]
-    fresh = np.full_like(last, np.nan)
-    fresh[rows] = values
-    return fresh, delta

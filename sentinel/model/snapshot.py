@@ -7,7 +7,17 @@ import numpy.typing as npt
 
 from sentinel.model.vocabulary import Codes, Vocabulary
 
-__all__ = ["CellTable", "CommunicatorTable", "DataQuality", "InFlightTable", "Snapshot", "StartedTable"]
+__all__ = [
+    "CellTable",
+    "CommunicatorTable",
+    "DataQuality",
+    "ExporterTable",
+    "InFlightTable",
+    "NetworkTable",
+    "PeerTable",
+    "Snapshot",
+    "StartedTable",
+]
 
 Floats = npt.NDArray[np.float64]
 
@@ -33,12 +43,71 @@ class CellTable:
 
 @dataclass(frozen=True)
 class StartedTable:
-    """Collectives launched, measured or not; one row per (comm, rank, op). Shape (n,)."""
+    """Collectives, Sends and Recvs launched, measured or not; one row per (comm, rank, op). Shape (n,)."""
 
     comm: Codes
     rank: Codes
     op: Codes
     started: Floats
+
+
+@dataclass(frozen=True)
+class PeerTable:
+    """Counters of measured Sends and Recvs; one row per (comm, rank, op, peer), all sizes together. Shape (n,).
+
+    `peer` is a rank of the same communicator, -1 where the exporter folded some together.
+    """
+
+    comm: Codes
+    rank: Codes
+    op: Codes
+    peer: Codes
+    operations: Floats
+    seconds: Floats
+
+    @classmethod
+    def empty(cls) -> "PeerTable":
+        """Nothing known."""
+        none = np.empty(0, dtype=np.int32)
+        return cls(none, none, none, none, np.empty(0), np.empty(0))
+
+
+@dataclass(frozen=True)
+class NetworkTable:
+    """Counters of network steps; one row per (comm, rank, peer, direction, state). Shape (n,).
+
+    `peer` is as in `PeerTable`.
+    """
+
+    comm: Codes
+    rank: Codes
+    peer: Codes
+    direction: Codes
+    state: Codes
+    steps: Floats
+    seconds: Floats
+
+    @classmethod
+    def empty(cls) -> "NetworkTable":
+        """Nothing known."""
+        none = np.empty(0, dtype=np.int32)
+        return cls(none, none, none, none, none, np.empty(0), np.empty(0))
+
+
+@dataclass(frozen=True)
+class ExporterTable:
+    """Exporters that answer, by the address they are scraped at. Shape (n,).
+
+    `sampled_at` is when the newest sample was taken, Unix seconds.
+    """
+
+    instance: Codes
+    sampled_at: Floats
+
+    @classmethod
+    def empty(cls) -> "ExporterTable":
+        """Nothing known."""
+        return cls(np.empty(0, dtype=np.int32), np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -84,7 +153,11 @@ class DataQuality:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Every series that the detectors read, as of `time` (Unix seconds)."""
+    """Every series that the detectors read, as of `time` (Unix seconds).
+
+    `sampled_at` is when the newest sample of each row of `communicators` was taken, Unix seconds: what a rank has not
+    said since then is not known. `instance` is the exporter that each of them comes from; empty where nobody tells.
+    """
 
     time: float
     vocabulary: Vocabulary
@@ -92,4 +165,9 @@ class Snapshot:
     cells: CellTable
     started: StartedTable
     in_flight: InFlightTable
+    sampled_at: Floats
     quality: DataQuality = field(default_factory=DataQuality)
+    peers: PeerTable = field(default_factory=PeerTable.empty)
+    network: NetworkTable = field(default_factory=NetworkTable.empty)
+    exporters: ExporterTable = field(default_factory=ExporterTable.empty)
+    instance: Codes = field(default_factory=lambda: np.empty(0, dtype=np.int32))

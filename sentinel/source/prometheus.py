@@ -1,7 +1,7 @@
 """Prometheus, or whatever speaks its query API, as a source of snapshots."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import TracebackType
 from typing import Self
 
@@ -10,7 +10,10 @@ from sentinel.model.snapshot import (
     CellTable,
     CommunicatorTable,
     DataQuality,
+    ExporterTable,
     InFlightTable,
+    NetworkTable,
+    PeerTable,
     Snapshot,
     StartedTable,
 )
@@ -38,7 +41,10 @@ _WHO_LABELS = (
     "gpu",
     "gpu_uuid",
     "job_id",
+    "instance",
 )
+_PEER_LABELS = ("comm", "rank", "op", "peer")
+_NETWORK_LABELS = ("comm", "rank", "peer", "direction", "state")
 # A range query's answer is decoded whole: about 200 bytes a sample, so this bounds it to tens of MiB.
 _SAMPLES_PER_QUERY = 300_000
 _FIRST_INSTANTS = 16  # before the number of series is known
@@ -51,15 +57,18 @@ class _Grids:
     cells: Grid
     started: Grid
     in_flight: Grid
+    peers: Grid
+    network: Grid
+    exporters: Grid
     samples: Grid | None
 
     def __iter__(self) -> Iterator[Grid]:
-        grids = (self.communicators, self.cells, self.started, self.in_flight, self.samples)
+        grids = (getattr(self, each.name) for each in fields(self))
         return (grid for grid in grids if grid is not None)
 
 
 class PrometheusSource:
-    """A `Source`. Five queries a snapshot, or a chunk of a range; both go through the same code."""
+    """A `Source`. Eight queries a snapshot, or a chunk of a range; both go through the same code."""
 
     def __init__(self, settings: PrometheusSettings) -> None:
         self._settings = settings
@@ -114,6 +123,11 @@ class PrometheusSource:
             cells=self._grid(prometheus_query.cells(selector), _CELL_LABELS, axis, prometheus_query.CELL_METRICS),
             started=self._grid(prometheus_query.started(selector), _STARTED_LABELS, axis),
             in_flight=self._grid(prometheus_query.in_flight(selector), _IN_FLIGHT_LABELS, axis),
+            peers=self._grid(prometheus_query.peers(selector), _PEER_LABELS, axis, prometheus_query.PEER_METRICS),
+            network=self._grid(
+                prometheus_query.network(selector), _NETWORK_LABELS, axis, prometheus_query.NETWORK_METRICS
+            ),
+            exporters=self._grid(prometheus_query.exporters(selector), ("instance",), axis),
             samples=self._grid(prometheus_query.samples(selector), _IN_FLIGHT_LABELS, axis) if measure else None,
         )
 
@@ -144,12 +158,17 @@ class PrometheusSource:
             cells=_cells(roll.without_gone(grids.cells.at(column))),
             started=_started(roll.without_gone(grids.started.at(column))),
             in_flight=_in_flight(roll.without_gone(grids.in_flight.at(column))),
+            sampled_at=roll.sampled_at,
             quality=DataQuality(warnings, malformed),
+            peers=_peers(roll.without_gone(grids.peers.at(column))),
+            network=_network(roll.without_gone(grids.network.at(column))),
+            exporters=_exporters(grids.exporters.at(column)),
+            instance=roll.present[:, -1],
         )
 
 
 def _communicators(keys: Codes) -> CommunicatorTable:
-    comm, rank, global_rank, nranks, nnodes, comm_name, node, gpu, gpu_uuid, job_id = keys.T
+    comm, rank, global_rank, nranks, nnodes, comm_name, node, gpu, gpu_uuid, job_id, _ = keys.T
     return CommunicatorTable(comm, rank, global_rank, nranks, nnodes, comm_name, node, gpu, gpu_uuid, job_id)
 
 
@@ -169,6 +188,23 @@ def _in_flight(rows: Rows) -> InFlightTable:
     keys, (oldest,) = rows
     comm, rank = keys.T
     return InFlightTable(comm, rank, oldest)
+
+
+def _peers(rows: Rows) -> PeerTable:
+    keys, (operations, seconds) = rows
+    comm, rank, op, peer = keys.T
+    return PeerTable(comm, rank, op, peer, operations, seconds)
+
+
+def _network(rows: Rows) -> NetworkTable:
+    keys, (steps, seconds) = rows
+    comm, rank, peer, direction, state = keys.T
+    return NetworkTable(comm, rank, peer, direction, state, steps, seconds)
+
+
+def _exporters(rows: Rows) -> ExporterTable:
+    keys, (sampled_at,) = rows
+    return ExporterTable(keys[:, 0], sampled_at)
 
 
 def _seconds(milliseconds: int) -> str:

@@ -27,6 +27,7 @@ class LabelReader:
         self._rules: dict[str, Callable[[str], int]] = {
             "comm": lambda text: self._word(text, _COMM),
             "rank": _number,
+            "peer": _number_or_unknown,
             "op": lambda text: self._word(text, None) if text else INVALID,
             "size": lambda text: self._word(text, _SIZE),
             "global_rank": _number_or_unknown,

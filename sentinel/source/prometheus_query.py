@@ -1,13 +1,27 @@
 """The PromQL that the daemon asks. Duplicates of a series (one exporter scraped by two servers) are merged by `max`."""
 
-__all__ = ["CELL_METRICS", "SAMPLES_SECONDS", "cells", "communicators", "in_flight", "samples", "started"]
+__all__ = [
+    "CELL_METRICS",
+    "NETWORK_METRICS",
+    "PEER_METRICS",
+    "SAMPLES_SECONDS",
+    "cells",
+    "communicators",
+    "exporters",
+    "in_flight",
+    "network",
+    "peers",
+    "samples",
+    "started",
+]
 
 CELL_METRICS = (
     "nccl_collective_operations_total",
     "nccl_collective_seconds_total",
     "nccl_collective_log_microseconds_total",
 )
-
+PEER_METRICS = ("nccl_p2p_operations_total", "nccl_p2p_seconds_total")
+NETWORK_METRICS = ("nccl_network_steps_total", "nccl_network_step_seconds_total")
 
 # Twice the server's lookback (5m): what a vanished rank has filled of the window then shrinks more slowly than its age
 # grows, for as long as the server still shows it. With a shorter one it would come back at the end.
@@ -21,8 +35,26 @@ def cells(selector: str) -> str:
 
 
 def started(selector: str) -> str:
-    """Collectives launched."""
-    return f"max by (comm, rank, op) (nccl_collective_started_total{_matchers('', selector)})"
+    """Collectives, Sends and Recvs launched."""
+    matchers = _matchers('__name__=~"nccl_(collective|p2p)_started_total"', selector)
+    return f"max by (comm, rank, op) ({matchers})"
+
+
+def peers(selector: str) -> str:
+    """The two counters of the Sends and Recvs with each peer, all sizes together."""
+    matchers = _matchers('__name__=~"nccl_p2p_(operations|seconds)_total"', selector)
+    return f"sum by (__name__, comm, rank, op, peer) (max by (__name__, comm, rank, op, peer, size) ({matchers}))"
+
+
+def network(selector: str) -> str:
+    """The two counters of network steps in each state."""
+    matchers = _matchers('__name__=~"nccl_network_(steps|step_seconds)_total"', selector)
+    return f"max by (__name__, comm, rank, peer, direction, state) ({matchers})"
+
+
+def exporters(selector: str) -> str:
+    """Exporters that answer; the value is the Unix time of the newest sample."""
+    return f"max by (instance) (timestamp(nccl_exporter_build_info{_matchers('', selector)}))"
 
 
 def in_flight(selector: str) -> str:
@@ -35,7 +67,7 @@ def communicators(selector: str) -> str:
 
     Labels that nobody reads (pid, versions) are left out: they would split a rank in two.
     """
-    labels = "comm, rank, global_rank, nranks, nnodes, comm_name, node, gpu, gpu_uuid, job_id"
+    labels = "comm, rank, global_rank, nranks, nnodes, comm_name, node, gpu, gpu_uuid, job_id, instance"
     return f"max by ({labels}) (timestamp(nccl_communicator_info{_matchers('', selector)}))"
 
 

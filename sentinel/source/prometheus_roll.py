@@ -20,10 +20,12 @@ _INTERVALS_MISSED = 2.5  # the metric contract: one scrape may fail
 class Roll:
     """`present` are the label codes of ranks that are there, shape (n, labels), (comm, rank) first and never twice.
 
-    `repeated` counts series about a rank that was described already. `gone` are the ranks whose last sample is too old.
+    `sampled_at` is the Unix time of the newest sample of each. `repeated` counts series about a rank that was described
+    already. `gone` are the ranks whose last sample is too old.
     """
 
     present: Codes
+    sampled_at: Floats
     repeated: int
     gone: npt.NDArray[np.int64]
 
@@ -49,7 +51,8 @@ class Roll:
         first = np.ones(len(order), dtype=bool)
         first[1:] = pairs[order[1:]] != pairs[order[:-1]]
         gone = np.setdiff1d(pairs[~fresh], pairs[fresh])
-        return cls(present=keys[order[first]], repeated=int((~first).sum()), gone=gone)
+        last = order[first]
+        return cls(present=keys[last], sampled_at=newest[last], repeated=int((~first).sum()), gone=gone)
 
     def without_gone(self, rows: Rows) -> Rows:
         """The rows of ranks that are not known to be gone. (comm, rank) are the first two columns."""

@@ -12,7 +12,7 @@ from sentinel.model.incident import Culprit, Incident, Tier, Verdict
 from sentinel.state.database import FILE_NAME, explained, open_database, open_database_readonly, transaction
 from sentinel.state.tick import Outcome, TickRecord
 
-__all__ = ["State", "StoredBaseline"]
+__all__ = ["BaselineVersion", "State", "StoredBaseline"]
 
 _COLUMNS = (
     "id, verdict, tier, comm, comm_name, job, job_id, ranks, node, gpu, "
@@ -36,6 +36,17 @@ class StoredBaseline:
     start: float
     end: float
     data: bytes
+
+
+@dataclass(frozen=True)
+class BaselineVersion:
+    """What is known of a stored baseline without reading it. Times are Unix seconds."""
+
+    version: int
+    built_at: float
+    start: float
+    end: float
+    size_bytes: int
 
 
 class State:
@@ -101,6 +112,13 @@ class State:
             (version, ended_by),
         )
         return StoredBaseline(*rows[0]) if rows else None
+
+    def baseline_versions(self) -> list[BaselineVersion]:
+        """Every baseline that is kept, the newest first."""
+        rows = self._rows(
+            "SELECT version, built_at, range_start, range_end, length(data) FROM baselines ORDER BY version DESC", ()
+        )
+        return [BaselineVersion(*row) for row in rows]
 
     def incident(self, prefix: str) -> list[Incident]:
         """The incidents whose id begins so."""

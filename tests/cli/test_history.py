@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 from cluster.job import Job
 from servers.command import Run
+from servers.incidents import incident as past
 from servers.metrics_text import openmetrics
 from servers.prometheus import fill, prometheus
+
+from sentinel.state.store import State
+from sentinel.state.tick import Outcome, TickRecord
 
 TICK = 15
 FIELDS = {
@@ -90,7 +94,8 @@ def test_a_baseline_is_built_shown_and_used_where_it_may_be(run: Run, history: H
     assert {row["global_rank"] for row in shown["rows"]} == set(range(8))
     table = run("baseline", "show", *options).out
     assert table.startswith("Baseline 2, built")
-    assert "AllReduce 1048576 RING SIMPLE" in table
+    assert "dp (8 ranks on 2 nodes: 0-7)" in table
+    assert "AllReduce 1 MiB RING SIMPLE" in table
     assert run("baseline", "show", "--version", 3, *options).status == 2
 
     def used(start: float) -> object:
@@ -101,7 +106,7 @@ def test_a_baseline_is_built_shown_and_used_where_it_may_be(run: Run, history: H
     assert used(history.start + 300) is None  # both know of later times
 
 
-def test_one_tick_status_and_explanation(run: Run, options: list[str]) -> None:
+def test_one_tick_status_and_explanation(run: Run, options: list[str], tmp_path: Path) -> None:
     before = json.loads(run("status", "--json", *options).out)
     assert before["incidents"] == []
     assert before["last_tick"] is before["baseline"] is None
@@ -122,6 +127,24 @@ def test_one_tick_status_and_explanation(run: Run, options: list[str]) -> None:
     explained = run("explain", incident["id"][:4], *options).out
     assert explained.startswith("Rank 3 (on node0 GPU 3) arrives late at collectives in job 4711\n")
     assert "% of the job's time" in explained
+
+    picture = tmp_path / "late.png"
+    plotted = run("explain", incident["id"], "--plot", picture, *options)
+    assert (plotted.status, plotted.err) == (0, f"Drawn to {picture}\n")
+    assert plotted.out.startswith(explained.splitlines()[0])
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
     unknown = run("explain", "zzzz", *options)
     assert unknown.status == 2
     assert "no incident zzzz" in unknown.err
+
+
+def test_an_incident_older_than_the_store_keeps_cannot_be_drawn(run: Run, options: list[str], tmp_path: Path) -> None:
+    old = past(started_at=1_600_000_000.0, ended_at=1_600_000_600.0)
+    with State.open(tmp_path / "state") as state:
+        state.record(TickRecord(1.0, Outcome.OK, 0.0, 0), [old], 10)
+    result = run("explain", old.id, "--plot", tmp_path / "old.png", *options)
+    assert result.status == 3
+    assert result.out.startswith("Rank 3")  # what is known is still said
+    assert "It may be older than the store keeps" in result.err
+    assert not (tmp_path / "old.png").exists()

@@ -15,6 +15,7 @@ COMMANDS = [
     ("run", "--once"),
     ("baseline", "build"),
     ("baseline", "show"),
+    ("baseline", "diff"),
     ("backtest", "--from", "1h", "--to", "now"),
     ("check-config",),
     ("explain", "abc"),

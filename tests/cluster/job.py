@@ -20,6 +20,7 @@ class Cell:
     op: str = "AllReduce"
     size: str = "1048576"
     transfer_seconds: float = 0.001
+    jitter_seconds: float | None = None  # of the arrivals; the job's where it has none of its own
 
 
 @dataclass
@@ -42,10 +43,13 @@ class Job:
         self.random = np.random.default_rng(self.seed)
         self.time = self.start
         self.delay_seconds = np.zeros(self.nranks)  # before each step
+        self.late_everywhere = np.zeros(self.nranks)  # before each collective
         self.stuck: int | None = None  # a rank that launches nothing, so that the others wait
         self.paused = False
         self.transfer_ratio = 1.0  # of the fabric, against the cells' own transfer times
         self.silent: set[int] = set()  # ranks whose series are missing
+        self.timed_ratio = 1.0  # of the steps; what is stuck shows in flight where all of them are
+        self.scraped_at: float | None = None  # no newer sample than of then, though the store still shows them
         self.warnings: tuple[str, ...] = ()
         self._stuck_since: float | None = None
         self._counters: dict[tuple[Cell, int], np.ndarray] = {}
@@ -82,16 +86,19 @@ class Job:
             return
         steps = max(1, int(self.tick_seconds / (self.step_seconds + self.delay_seconds.max())))
         for number, cell in enumerate(self.cells):
-            arrival = np.abs(self.random.normal(0, self.jitter_seconds, (steps, self.nranks)))
+            jitter = self.jitter_seconds if cell.jitter_seconds is None else cell.jitter_seconds
+            arrival = np.abs(self.random.normal(0, jitter, (steps, self.nranks)))
+            arrival += self.late_everywhere
             if number == 0:
                 arrival += self.delay_seconds
             transfer = (
                 cell.transfer_seconds * self.transfer_ratio * (1 + 0.05 * np.abs(self.random.normal(0, 1, (steps, 1))))
             )
             duration = arrival.max(axis=1, keepdims=True) - arrival + transfer
+            duration = duration[: round(steps * self.timed_ratio)]
             for rank in range(self.nranks):
                 self._counter(cell, rank)[:] += [
-                    steps,
+                    len(duration),
                     duration[:, rank].sum(),
                     np.log(np.maximum(1.0, duration[:, rank] * 1e6)).sum(),
                     steps,
@@ -119,7 +126,7 @@ class Job:
         for (cell, rank), counter in self._counters.items():
             if rank in heard:
                 started[rank, code(cell.op)] = started.get((rank, code(cell.op)), 0.0) + counter[3]
-        age = 0.0 if self._stuck_since is None else self.time - self._stuck_since
+        age = 0.0 if self._stuck_since is None or self.timed_ratio < 1 else self.time - self._stuck_since
         return Snapshot(
             time=self.time,
             vocabulary=self.vocabulary,
@@ -151,6 +158,7 @@ class Job:
                 *_codes([(comm, rank) for rank in heard], 2),
                 np.array([0.0 if rank == self.stuck else age for rank in heard]),
             ),
+            sampled_at=np.full(len(heard), self.time if self.scraped_at is None else self.scraped_at),
             quality=DataQuality(warnings=self.warnings),
         )
 

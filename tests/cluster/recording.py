@@ -43,11 +43,38 @@ class Segment:
     seconds: float
 
 
-class RecordedJob:
-    """A trace, cut into steps of `ops_per_step` operations after `skip` of them."""
+@dataclass(frozen=True)
+class Bursts:
+    """Sampling as the plugin documents it: `burst` of every `period` operations of a stream, by number.
 
-    def __init__(self, directory: Path, ops_per_step: int, skip: int = 0) -> None:
+    A stream of few operations a second is timed whole: at each period the rate of the last one decides.
+    """
+
+    burst: int = 4
+    period: int = 64
+    few: float = 40.0
+    many: float = 60.0
+
+    def timed(self, launched: np.ndarray) -> np.ndarray:
+        """Whether each operation of one stream is timed. launched: seconds, in order, shape (n,)."""
+        whole, choices = True, []
+        for length in np.diff(launched[:: self.period], prepend=np.nan):
+            rate = self.period / length if length > 0 else math.nan
+            whole = (whole or rate < self.few) and not rate > self.many
+            choices.append(whole)
+        number = np.arange(len(launched))
+        return (number % self.period < self.burst) | np.array(choices)[number // self.period]
+
+
+class RecordedJob:
+    """A trace, cut into steps of `ops_per_step` operations after `skip` of them.
+
+    Everything is timed, or what `sampled` says.
+    """
+
+    def __init__(self, directory: Path, ops_per_step: int, skip: int = 0, sampled: Bursts | None = None) -> None:
         self.vocabulary = Vocabulary()
+        self._sampled = sampled
         files = sorted(directory.glob("rank*.jsonl.xz"))
         assert files, directory
         ranks = [_read(path, rank) for rank, path in enumerate(files)]
@@ -63,49 +90,63 @@ class RecordedJob:
         cells = sorted({self._key(each) for each in operations})
         series = sorted({key[:3] for key in cells})
         ranks = sorted({key[:2] for key in cells})
-        launched, finished, duration, cell, end = self._play(segments, {key: n for n, key in enumerate(cells)})
+        launched, finished, duration, cell, timed, end = self._play(segments, {key: n for n, key in enumerate(cells)})
         of_series = np.array([series.index(key[:3]) for key in cells])[cell]
         of_rank = np.array([ranks.index(key[:2]) for key in cells])[cell]
         logs = np.log(np.maximum(1.0, duration * 1e6))
         for number in range(1, int(end / tick) + 1):
             now = number * tick
-            done, begun = finished <= now, launched <= now
+            done, begun = timed & (finished <= now), launched <= now
             counted = [np.bincount(cell[done], x, len(cells)) for x in (done[done], duration[done], logs[done])]
             age = np.zeros(len(ranks))
-            np.maximum.at(age, of_rank[begun & ~done], now - launched[begun & ~done])
+            flying = begun & timed & ~done
+            np.maximum.at(age, of_rank[flying], now - launched[flying])
+            info = _codes(self._info(), 10)
             yield Snapshot(
                 time=now,
                 vocabulary=self.vocabulary,
-                communicators=CommunicatorTable(*_codes(self._info(), 10)),
+                communicators=CommunicatorTable(*info),
                 cells=CellTable(*_codes(cells, 6), *counted),
                 started=StartedTable(
                     *_codes(series, 3), np.bincount(of_series[begun], minlength=len(series)).astype(float)
                 ),
                 in_flight=InFlightTable(*_codes(ranks, 2), age),
+                sampled_at=np.full(info.shape[1], now),
             )
 
     def _play(
         self, segments: Sequence[Segment], number: dict[tuple[int, ...], int]
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, float]:
-        """Launch, finish, duration and cell of every operation played, and when it all ends."""
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, float]:
+        """Launch, finish, duration and cell of every operation played, whether it is timed, and when it all ends."""
         now, parts = 0.0, []
+        streams: dict[tuple[int, ...], int] = {}
         for segment in segments:
             begin = self._begin[segment.first]
             length = self._begin[segment.last] - begin
             steps = slice(segment.first * self._per_step, segment.last * self._per_step)
             once = np.array(
                 [
-                    (each.launched - begin, each.finished - begin, each.duration, number[self._key(each)])
+                    (
+                        each.launched - begin,
+                        each.finished - begin,
+                        each.duration,
+                        number[self._key(each)],
+                        streams.setdefault((each.rank, each.comm, self.vocabulary.code(each.op)), len(streams)),
+                    )
                     for rank in self._operations
                     for each in rank[steps]
                     if each.op
                 ]
             )
             for _ in range(math.ceil(segment.seconds / length)):
-                parts.append(once + np.array([now, now, 0.0, 0.0]))
+                parts.append(once + np.array([now, now, 0.0, 0.0, 0.0]))
                 now += length
-        played = np.concatenate(parts)
-        return played[:, 0], played[:, 1], played[:, 2], played[:, 3].astype(np.int64), now
+        launched, finished, duration, cell, stream = np.concatenate(parts).T
+        timed = np.ones(len(cell), dtype=bool)
+        if self._sampled is not None:
+            for each in range(len(streams)):
+                timed[stream == each] = self._sampled.timed(launched[stream == each])
+        return launched, finished, duration, cell.astype(np.int64), timed, now
 
     def _key(self, each: Operation) -> tuple[int, ...]:
         code, init = self.vocabulary.code, self._communicators[each.rank, each.comm]

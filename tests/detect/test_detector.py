@@ -1,40 +1,12 @@
 """The detectors on a simulated job: what they name, what they hold, what they leave alone."""
 
-from collections.abc import Iterable
-
 import pytest
 from cluster.job import Cell, Job
+from cluster.judge import SETTINGS, findings, learnt, steps
 
-from sentinel.baseline.builder import BaselineBuilder
 from sentinel.config.detection import DetectionSettings
 from sentinel.detect.detector import Detector
-from sentinel.model.incident import Assessment, Finding, Verdict
-from sentinel.model.snapshot import Snapshot
-
-SETTINGS = DetectionSettings.model_validate(
-    {"baseline": {"warm_up": "4s"}, "stalled": {"stall_after": "10s"}, "gone_after": "60s"}
-)
-
-
-def learnt(job: Job, ticks: int = 30, settings: DetectionSettings = SETTINGS) -> Detector:
-    """A detector with a baseline from `ticks` healthy ticks."""
-    builder = BaselineBuilder(settings.baseline)
-    last = None
-    for snapshot in job.ticks(ticks):
-        builder.add(snapshot)
-        last = snapshot
-    detector = Detector(settings, builder.build())
-    assert last is not None
-    detector.step(last)
-    return detector
-
-
-def steps(detector: Detector, snapshots: Iterable[Snapshot]) -> list[Assessment]:
-    return [detector.step(snapshot) for snapshot in snapshots]
-
-
-def findings(assessments: Iterable[Assessment]) -> list[Finding]:
-    return [finding for assessment in assessments for finding in assessment.findings]
+from sentinel.model.incident import Verdict
 
 
 def test_names_the_late_rank_and_nobody_else_within_three_ticks() -> None:

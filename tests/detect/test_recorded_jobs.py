@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterable
 
 import pytest
-from cluster.recording import TRACES, RecordedJob, Segment
+from cluster.recording import TRACES, Bursts, RecordedJob, Segment
 
 from sentinel.baseline.builder import BaselineBuilder
 from sentinel.config.detection import DetectionSettings
@@ -31,6 +31,7 @@ CASES = [
 ]
 
 
+@pytest.mark.parametrize("sampled", [None, Bursts()], ids=["whole", "sampled"])
 @pytest.mark.parametrize(("trace", "ops_per_step", "skip", "learn", "watch", "expected"), CASES)
 def test_recorded_job(
     trace: str,
@@ -39,8 +40,9 @@ def test_recorded_job(
     learn: tuple[int, int],
     watch: tuple[int, int],
     expected: set[tuple[Verdict, tuple[int, ...]]],
+    sampled: Bursts | None,
 ) -> None:
-    job = RecordedJob(TRACES / trace, ops_per_step, skip)
+    job = RecordedJob(TRACES / trace, ops_per_step, skip, sampled)
     segments = [Segment(*learn, LEARN_SECONDS), Segment(*watch, WATCH_SECONDS), Segment(*learn, 12.0)]
     snapshots = list(job.snapshots(segments))
     builder = BaselineBuilder(SETTINGS.baseline)

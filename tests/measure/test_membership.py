@@ -27,7 +27,15 @@ def snapshot_of(job: Job, rows: list[tuple[str, int, int, str, str]]) -> Snapsho
     ]
     base = next(job.ticks(1))
     columns = np.array(table, dtype=np.int32).T
-    return Snapshot(base.time, base.vocabulary, CommunicatorTable(*columns), base.cells, base.started, base.in_flight)
+    return Snapshot(
+        base.time,
+        base.vocabulary,
+        CommunicatorTable(*columns),
+        base.cells,
+        base.started,
+        base.in_flight,
+        base.sampled_at,
+    )
 
 
 def test_jobs_without_a_name_are_told_apart_by_the_processes_they_share() -> None:

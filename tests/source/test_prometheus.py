@@ -72,6 +72,11 @@ def test_a_snapshot_holds_what_was_exported(url: str, history: list[Snapshot]) -
     assert len(found.cells.rank) == 8
 
 
+def test_a_snapshot_tells_when_its_samples_were_taken(url: str, history: list[Snapshot]) -> None:
+    between = source(url).snapshot(history[10].time + 7.0)
+    assert between.sampled_at.tolist() == [history[10].time] * 4
+
+
 def test_a_range_gives_what_single_instants_give(url: str) -> None:
     """Across the silent rank, the restart, both ends and instants between scrapes."""
     one = source(url)

@@ -73,7 +73,7 @@ def test_a_refusal_is_said_in_the_server_s_words(
 def test_transient_failures_are_tried_again(httpserver: HTTPServer) -> None:
     httpserver.expect_ordered_request("/api/v1/query").respond_with_data("busy", status=503)
     httpserver.expect_ordered_request("/api/v1/query").respond_with_data("busy", status=429)
-    for _ in range(5):
+    for _ in range(8):
         httpserver.expect_ordered_request("/api/v1/query").respond_with_data(EMPTY)
     with PrometheusSource(settings(httpserver.url_for(""), retries=2)) as source:
         assert source.snapshot(1000.0).time == 1000.0
@@ -167,7 +167,7 @@ def test_queries_are_posted_as_forms_with_credentials_and_headers(httpserver: HT
     access = {"bearer_token_file": token, "headers": {"X-Scope-OrgID": "tenant"}, "selector": 'cluster="a"'}
     with PrometheusSource(settings(httpserver.url_for("/prefix"), **access)) as source:
         source.snapshot(1000.25)
-    assert len(requests) == 5
+    assert len(requests) == 8
     for request in requests:
         assert request.query_string == b""
         assert request.form["time"] == "1000.250"

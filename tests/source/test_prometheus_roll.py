@@ -22,6 +22,7 @@ def test_two_and_a_half_measured_intervals_are_the_limit() -> None:
     """40 samples in 600 s: one every 15 s, so 37.5 s."""
     roll = Roll.call(1000.0, (KEYS, (np.array([1000.0, 962.5, 962.4]),)), counts(40, 40, 40), None)
     assert roll.present.tolist() == KEYS[:2].tolist()
+    assert roll.sampled_at.tolist() == [1000.0, 962.5]
     rows = roll.without_gone((KEYS, (np.arange(3.0),)))
     assert rows[0].tolist() == KEYS[:2].tolist()
     assert rows[1][0].tolist() == [0.0, 1.0]
@@ -52,6 +53,7 @@ def test_of_two_descriptions_the_newest_counts() -> None:
     samples = (np.array([[5, 0], [5, 1]], dtype=np.int32), (np.array([40.0, 40.0]),))
     roll = Roll.call(1000.0, (keys, (np.array([980.0, 1000.0, 1000.0]),)), samples, None)
     assert roll.present.tolist() == [[5, 0, 2], [5, 1, 1]]
+    assert roll.sampled_at.tolist() == [1000.0, 1000.0]
     assert roll.repeated == 1
     old = Roll.call(1000.0, (keys, (np.array([900.0, 1000.0, 1000.0]),)), samples, None)
     assert old.present.tolist() == [[5, 0, 2], [5, 1, 1]]

@@ -1,0 +1,157 @@
+"""What a rank's own history and its peers say against it over time: in each of its cells, and in all together."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sentinel.config.detection import LateRankSettings
+from sentinel.detect.pool import Excess, Pairs, Pool
+from sentinel.detect.sequential import Cusum, CusumReading
+from sentinel.measure.index import Rows, SeriesIndex, grown
+from sentinel.measure.lateness import Lateness
+
+__all__ = ["HYSTERESIS", "REFERENCE_SIGMAS", "OwnEvidence", "OwnReading"]
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+REFERENCE_SIGMAS = 1.0  # k of the CUSUM: shifts of more than this many standard deviations add up
+# How ranks differ from one another does not average out over time as noise does: only what exceeds this many robust
+# standard deviations of their differences counts against a rank.
+_PEERS_SIGMAS = 4.0
+HYSTERESIS = 0.5  # an alarm goes on while the effect is above this share of its floor
+# A pool averages over what a single cell shows in full, spikes as well: a cell has to persist for this much longer.
+_CELL_PATIENCE_TICKS = 1
+_POOLED = -1  # in the place of a cell's labels: all cells of a rank together
+
+
+@dataclass(frozen=True)
+class OwnReading:
+    """One value a pair, shape (r,), of its leading series: the one with the largest sum, before others one that speaks.
+
+    `effect_ratio` is what goes on in the pool, or in the cells that have spoken, whichever is more.
+    """
+
+    speaks: Flags
+    effect_ratio: Floats
+    sum: Floats
+    ticks: Rows
+    started: Floats  # Unix seconds
+    wait_ratios: Floats  # summed up over these ticks
+    sigmas: Floats
+    stands_out: Floats
+    leading: Rows  # which of the rows that were asked about
+
+
+class OwnEvidence:
+    """A CUSUM for each cell of a (communicator, rank), and one for its pool.
+
+    A rank that starts its steps late is late in the first collective of the step alone: pooled with the others it would
+    drown in their noise, the more of it the fewer operations are timed. A little in every cell shows in the pool only.
+    """
+
+    def __init__(self, limits: LateRankSettings) -> None:
+        self._limits = limits
+        self._index = SeriesIndex()
+        self._cusum = Cusum(REFERENCE_SIGMAS)
+        # By series: whether it has spoken in the alarm that stands, waiting in the run of its sum, its pair's row.
+        self._spoke, self._wait, self._pair = (np.empty(0) for _ in range(3))
+
+    def series(self, pairs: Pairs, lateness: Lateness, cells: Rows) -> Rows:
+        """The numbers of the series of these rows of lateness, then of the pools of these pairs."""
+        columns = [
+            np.concatenate([labels[cells], pooled])
+            for labels, pooled in (
+                (lateness.comm, pairs.comm),
+                (lateness.rank, pairs.rank),
+                *((labels, np.full(len(pairs.comm), _POOLED, dtype=np.int32)) for labels in _labels(lateness)),
+            )
+        ]
+        return self._index.rows(*columns)
+
+    def step(
+        self,
+        rows: Rows,
+        of_pair: Rows,
+        pair_rows: Rows,
+        evidence: Excess,
+        pool: Pool,
+        threshold: float,
+        start: float,
+    ) -> OwnReading:
+        """One tick. `rows`: the numbers that `series` gave, `of_pair` the pair of each, `pair_rows` the pairs' numbers.
+
+        `evidence` is about `rows`, `pool` about the pairs. `start`: of the window, Unix seconds.
+        """
+        self._grow()
+        self._pair[rows] = pair_rows[of_pair]
+        patience = np.full(len(rows), float(self._limits.min_ticks))
+        patience[: len(rows) - len(pair_rows)] += _CELL_PATIENCE_TICKS
+        reading = self._step_cusum(rows, pair_rows, evidence, threshold, patience, start)
+        self._wait[rows] = np.where(reading.ticks > 1, self._wait[rows], 0.0) + pool.wait_ratio[of_pair]
+        limits = self._limits
+        # Not where its other cells speak against it as clearly: late here and early there is another order of work.
+        speaks = (
+            (reading.sum >= threshold)
+            & (reading.ticks >= patience)
+            & (evidence.excess_ratio >= limits.min_cost_ratio)
+            & (evidence.largest_seconds >= limits.min_lateness.total_seconds())
+            & ((pool.excess_ratio + pool.spread_ratio)[of_pair] >= limits.min_cost_ratio)
+        )
+        self._spoke[rows[speaks]] = 1.0
+        effect = pool.excess_ratio.copy()
+        goes_on = (self._spoke[rows] > 0) & (evidence.excess_ratio >= HYSTERESIS * limits.min_cost_ratio)
+        np.maximum.at(effect, of_pair[goes_on], evidence.excess_ratio[goes_on])
+        leading = _leading(of_pair, len(pair_rows), reading.sum, speaks)
+        return OwnReading(
+            speaks=np.bincount(of_pair[speaks], minlength=len(pair_rows)) > 0,
+            effect_ratio=effect,
+            sum=reading.sum[leading],
+            ticks=reading.ticks[leading],
+            started=reading.started[leading],
+            wait_ratios=self._wait[rows[leading]],
+            sigmas=evidence.sigmas[leading],
+            stands_out=evidence.stands_out[leading],
+            leading=leading,
+        )
+
+    def end(self, rows: Rows) -> None:
+        """Start these series anew: the alarm of their pair is over."""
+        self._spoke[rows] = 0.0
+        self._cusum.reset(rows)
+
+    def _step_cusum(
+        self, rows: Rows, pair_rows: Rows, evidence: Excess, threshold: float, patience: Floats, start: float
+    ) -> CusumReading:
+        # Both witnesses have to speak; with few peers there is no spread to ask, and lateness compares with them
+        # anyway.
+        apart = evidence.stands_out - _PEERS_SIGMAS + REFERENCE_SIGMAS
+        witness = np.where(np.isnan(apart), evidence.sigmas, np.minimum(evidence.sigmas, apart))
+        # A cell in which nothing was measured, of a rank that was seen: no news, so that what it knows fades.
+        judged = np.zeros(int(self._pair[: len(self._index)].max(initial=-1)) + 1, dtype=bool)
+        judged[pair_rows] = True
+        quiet = judged[self._pair[: len(self._index)].astype(np.int64)]
+        quiet[rows] = False
+        silent = np.flatnonzero(quiet)
+        clip = REFERENCE_SIGMAS + threshold / patience * (1 + 1e-9)
+        cap = threshold + REFERENCE_SIGMAS
+        self._cusum.step(silent, np.zeros(len(silent)), start, 0.0, cap)
+        return self._cusum.step(rows, witness, start, clip, cap)
+
+    def _grow(self) -> None:
+        size = len(self._index)
+        self._spoke, self._wait = grown(self._spoke, size, 0.0), grown(self._wait, size, 0.0)
+        self._pair = grown(self._pair, size, -1.0)
+
+
+def _labels(lateness: Lateness) -> tuple[npt.NDArray[np.int32], ...]:
+    """What tells the cells of a communicator apart."""
+    return lateness.op, lateness.size, lateness.algo, lateness.proto
+
+
+def _leading(of_pair: Rows, pairs: int, total: Floats, speaks: Flags) -> Rows:
+    """For each pair the place of its leading series. Every pair has one at least: its pool."""
+    order = np.lexsort((total, speaks, of_pair))
+    last = np.searchsorted(of_pair[order], np.arange(pairs), side="right") - 1
+    return order[last]

@@ -1,0 +1,1 @@
+"""An incident as a picture: arrays in, a figure out."""
