@@ -12,7 +12,7 @@ from sentinel.measure.role_index import RoleKey
 
 __all__ = ["Baseline", "BaselineRow"]
 
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,11 @@ class BaselineRow:
     operations: float
     duration_seconds: float  # median over windows of the geometric mean
     lateness_seconds: float  # median over windows; positive is later than its peers
-    lateness_spread_seconds: float  # robust standard deviation over windows
+    lateness_spread_seconds: float  # robust standard deviation over windows, of the upper side
     wait_seconds: float  # as lateness, of arithmetic means: what it normally costs its peers
+    wait_spread_seconds: float
     autocorrelation: float  # of the lateness, lag one
+    wait_autocorrelation: float
 
     @property
     def key(self) -> RoleKey:

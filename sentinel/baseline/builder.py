@@ -78,7 +78,9 @@ class BaselineLearner:
             lateness_seconds=self._lateness.median(row),
             lateness_spread_seconds=self._lateness.spread(row),
             wait_seconds=self._wait.median(row),
+            wait_spread_seconds=self._wait.spread(row),
             autocorrelation=self._lateness.autocorrelation(row),
+            wait_autocorrelation=self._wait.autocorrelation(row),
         )
 
 

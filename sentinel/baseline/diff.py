@@ -122,7 +122,8 @@ def _deviations(a: BaselineRow, b: BaselineRow, name: str, noise_floor_ratio: fl
 def _error(row: BaselineRow, name: str) -> float:
     """The standard error of a row's median."""
     spread = getattr(row, f"{name.removesuffix('_seconds')}_spread_seconds")
-    correlated = (1 + row.autocorrelation) / (1 - row.autocorrelation)
+    rho = row.wait_autocorrelation if name == "wait_seconds" else row.autocorrelation
+    correlated = (1 + rho) / (1 - rho)
     windows = min(row.ticks, _KEPT_WINDOWS)
     return float(spread * math.sqrt(math.pi / 2 * correlated / windows))
 

@@ -1,13 +1,30 @@
 """What the detectors can be told. The `[detection]` tables of the configuration file are these models."""
 
 from datetime import timedelta
-from typing import Annotated
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from sentinel.config.detection_drift import DriftSettings
+from sentinel.config.detection_imbalance import ImbalanceSettings
+from sentinel.config.detection_rank_missing import RankMissingSettings
+from sentinel.config.detection_slow_fabric import SlowFabricSettings
+from sentinel.config.detection_slow_link import SlowLinkSettings
+from sentinel.config.detection_tiers import TierSettings
+from sentinel.config.detection_wait_chain import WaitChainSettings
 from sentinel.model.duration import Duration
+from sentinel.model.incident import Verdict
 
-__all__ = ["BaselineSettings", "DetectionSettings", "LateRankSettings", "StalledSettings", "TierSettings"]
+__all__ = [
+    "BaselineSettings",
+    "DetectionSettings",
+    "JobSettings",
+    "LateRankSettings",
+    "StalledSettings",
+    "TierSettings",
+    "VerdictSettings",
+]
 
 Ratio = Annotated[float, Field(ge=0.0, le=1.0)]
 
@@ -39,7 +56,9 @@ class LateRankSettings(_Frozen):
         ),
     )
     min_ticks: int = Field(
-        default=2, ge=1, description="Ticks for which the evidence has to hold before an incident opens."
+        default=2,
+        ge=1,
+        description="Ticks for which the evidence has to hold before an incident opens; one more for a single cell.",
     )
     clear_ticks: int = Field(default=3, ge=1, description="Ticks without evidence after which the incident ends.")
 
@@ -51,7 +70,9 @@ class StalledSettings(_Frozen):
     stall_after: Duration = Field(
         default=timedelta(seconds=30),
         gt=timedelta(0),
-        description="How long nothing may finish while something is in flight.",
+        description=(
+            "How long nothing may finish while something is in flight, or nobody launch anything while counts differ."
+        ),
     )
     clear_ticks: int = Field(default=1, ge=1, description="Ticks with progress after which the incident ends.")
 
@@ -71,15 +92,42 @@ class BaselineSettings(_Frozen):
     )
 
 
-class TierSettings(_Frozen):
-    """How a verdict's cost and persistence become a tier. A stall is always P0."""
+class VerdictSettings(_Frozen):
+    """The thresholds that a job may have of its own."""
 
-    p1_cost_ratio: Ratio = Field(
-        default=0.05, description="A late rank that costs at least this share of the job's time is P1, below it P2."
-    )
+    late_rank: LateRankSettings = LateRankSettings()
+    stalled: StalledSettings = StalledSettings()
+    slow_link: SlowLinkSettings = SlowLinkSettings()
+    slow_fabric: SlowFabricSettings = SlowFabricSettings()
+    rank_missing: RankMissingSettings = RankMissingSettings()
+    drift: DriftSettings = DriftSettings()
+    imbalance: ImbalanceSettings = ImbalanceSettings()
+    tiers: TierSettings = TierSettings()
 
 
-class DetectionSettings(_Frozen):
+class JobSettings(VerdictSettings):
+    """One `[[detection.jobs]]`: what it names holds for the jobs whose id matches, instead of what holds for all."""
+
+    job_id: str = Field(min_length=1, description="Job id, or a pattern with *, ? and [...], as in llama-*.")
+
+    def matches(self, job_id: str) -> bool:
+        """Whether these hold for that job. Upper and lower case differ."""
+        return fnmatchcase(job_id, self.job_id)
+
+    def over(self, settings: VerdictSettings) -> dict[str, BaseModel]:
+        """Each section of `settings`, with the keys over it that were named here."""
+        return {
+            name: getattr(settings, name).model_copy(update=_named(getattr(self, name)))
+            for name in VerdictSettings.model_fields
+        }
+
+
+def _named(section: BaseModel) -> dict[str, Any]:
+    """What was set, defaults left out."""
+    return {name: getattr(section, name) for name in section.model_fields_set}
+
+
+class DetectionSettings(VerdictSettings):
     """All thresholds."""
 
     false_alarms_per_month: float = Field(
@@ -93,7 +141,34 @@ class DetectionSettings(_Frozen):
         default=timedelta(minutes=15),
         description="An incident whose communicator's series are gone ends after this long: the job is over.",
     )
-    late_rank: LateRankSettings = LateRankSettings()
-    stalled: StalledSettings = StalledSettings()
+    reopen_within: Duration = Field(
+        default=timedelta(minutes=10),
+        ge=timedelta(0),
+        description=(
+            "An incident whose evidence comes back within this time of its end goes on as the same one, and from then "
+            "on ends only after this long without evidence. 0s: each time is an incident of its own."
+        ),
+    )
+    jobs: tuple[JobSettings, ...] = Field(
+        default=(),
+        # A list of tables; as a key it would stand in the way of them.
+        json_schema_extra={"written_as": "[[detection.jobs]]"},
+        description=(
+            'Jobs with thresholds of their own: a table [[detection.jobs]] with job_id = "llama-*" (an id, or a '
+            "pattern with *, ? and [...]), then any keys of the sections of verdicts and tiers, as in "
+            "[detection.jobs.late_rank] min_cost_ratio = 0.03. The first that matches a job holds for it."
+        ),
+    )
+    wait_chain: WaitChainSettings = WaitChainSettings()
     baseline: BaselineSettings = BaselineSettings()
-    tiers: TierSettings = TierSettings()
+
+    def settings_for(self, job_id: str) -> Self:
+        """These, with what the first of `jobs` that matches says over them."""
+        job = next((each for each in self.jobs if each.matches(job_id)), None)
+        return self if job is None else self.model_copy(update=job.over(self))
+
+    def clear_ticks(self, verdict: Verdict) -> int:
+        """Ticks without evidence after which an incident ends; a late rank's where it has no setting."""
+        section = getattr(self, verdict.value, self.late_rank)
+        ticks: int = getattr(section, "clear_ticks", self.late_rank.clear_ticks)
+        return ticks

@@ -103,7 +103,7 @@ def _in_sections() -> list[tuple[Key, FieldInfo]]:
     """All keys, a section's together, in the order of the sections."""
     found = list(leaves(Settings))
     sections = list(dict.fromkeys(key[:-1] for key, _ in found))
-    sections.sort(key=lambda section: list(Settings.model_fields).index(section[0]))
+    sections.sort(key=lambda section: (list(Settings.model_fields).index(section[0]), len(section)))
     return sorted(
         found, key=lambda leaf: (sections.index(leaf[0][:-1]), _inherited(_model_at(leaf[0][:-1]), leaf[0][-1]))
     )

@@ -184,7 +184,12 @@ class Cycle:
 
     @staticmethod
     def _log_changes(changes: Changes) -> None:
-        for word, incidents in (("incident opened", changes.opened), ("incident ended", changes.ended)):
+        for word, incidents in (
+            ("incident opened", changes.opened),
+            ("incident came back", changes.reopened),
+            ("incident's tier rose", changes.raised),
+            ("incident ended", changes.ended),
+        ):
             for incident in incidents:
                 culprit = incident.culprit
                 _log.warning(

@@ -18,7 +18,8 @@ _TAKEN = frozenset({Receipt.ACCEPTED, Receipt.PARTIAL})
 class Dispatch:
     """Keeps the incidents that Alertmanager has to know of: those that go on, and those that ended not long ago.
 
-    They are sent when one opens or ends, every `resend_seconds`, and at the next tick when a replica did not take them.
+    They are sent when one opens, ends, comes back or rises a tier, every `resend_seconds`, and at the next tick when a
+    replica did not take them.
     """
 
     def __init__(
@@ -39,7 +40,7 @@ class Dispatch:
         """Take what one tick did."""
         for incident in (*changes.opened, *changes.ongoing, *changes.ended):
             self._incidents[incident.id] = incident
-        if changes.opened or changes.ended:
+        if changes.opened or changes.ended or changes.reopened or changes.raised:
             self._sent_at = None
 
     def send(self, now: float) -> tuple[Delivery, ...]:
@@ -60,11 +61,19 @@ class Dispatch:
     def _alerts(self, now: float) -> list[Alert]:
         """One alert for each set of labels, which is what Alertmanager knows an alert by.
 
-        One that fires wins over one that is resolved: what started again is not over because it was over before.
+        One that fires wins over one that is resolved: what started again is not over because it was over before. The
+        alert of a tier that an incident had before it rose is resolved, and sent as long as any other that is.
         """
+        written: list[tuple[float, Alert]] = []  # with when it ended
+        for incident in self._incidents.values():
+            over = float("inf") if incident.ended_at is None else incident.ended_at
+            written.append((over, self._writer.write(incident, now)))
+            written += [
+                (former.until, self._writer.write_former(incident, former, now))
+                for former in incident.former_tiers
+                if now - former.until <= RESOLVED_SECONDS
+            ]
         alerts: dict[frozenset[tuple[str, str]], Alert] = {}
-        ordered = sorted(self._incidents.values(), key=lambda each: (each.ended_at is None, each.ended_at or 0.0))
-        for incident in ordered:
-            alert = self._writer.write(incident, now)
+        for _, alert in sorted(written, key=lambda each: each[0]):
             alerts[frozenset(alert.labels.items())] = alert
         return list(alerts.values())

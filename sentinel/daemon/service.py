@@ -99,6 +99,7 @@ def _build(settings: Settings, stack: ExitStack, tally: Tally, clock: Callable[[
     now = clock()
     learnt = load_baseline(state, ended_by=now)
     known = state.incidents_since(now - RESOLVED_SECONDS)
+    recent = state.incidents_since(now - settings.detection.reopen_within.total_seconds())
     tick_seconds = Instants(settings.schedule).tick_seconds
     writer = AlertWriter(settings.alertmanager, settings.prometheus, tick_seconds)
     dispatch = Dispatch(writer, sink, known, settings.alertmanager.resend.total_seconds(), tick_seconds)
@@ -106,7 +107,7 @@ def _build(settings: Settings, stack: ExitStack, tally: Tally, clock: Callable[[
         schedule=settings.schedule,
         source=source,
         new_detector=lambda: Detector(settings.detection, learnt.baseline if learnt else None),
-        tracker=IncidentTracker(settings.detection, state.open_incidents()),
+        tracker=IncidentTracker(settings.detection, recent),
         dispatch=dispatch,
         state=state,
         keep_ticks=settings.state.keep_ticks,

@@ -29,7 +29,7 @@ def frozen_communicators(
     frozen = _all_stand(standstill, limit)
     differing = {
         comm
-        for comm in differing_communicators(snapshot.started)
+        for comm in differing_communicators(snapshot.collectives)
         if comm in frozen and comm in membership.communicators
     }
     if not differing:
@@ -38,7 +38,7 @@ def frozen_communicators(
     return {
         comm: snapshot.time - frozen[comm]
         for comm in differing
-        if _is_stuck(membership.communicators[comm], launched_operations(comm, snapshot.started), stops, limit)
+        if _is_stuck(membership.communicators[comm], launched_operations(comm, snapshot.collectives), stops, limit)
     }
 
 

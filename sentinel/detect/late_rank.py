@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sentinel.config.detection import DetectionSettings
+from sentinel.detect.late_floors import LateFloors
 from sentinel.detect.own_evidence import HYSTERESIS, REFERENCE_SIGMAS, OwnEvidence, OwnReading
 from sentinel.detect.own_history import Reference
-from sentinel.detect.pool import Excess, Pairs, Pool, cell_excess, pool_cells
+from sentinel.detect.pool import Excess, Mean, Pairs, Pool, cell_excess, pool_cells
 from sentinel.detect.sequential import SECONDS_PER_MONTH, cusum_threshold
 from sentinel.measure.index import Rows, SeriesIndex, grown
 from sentinel.measure.lateness import Lateness
@@ -49,36 +50,39 @@ class LateRankTest:
     def __init__(self, settings: DetectionSettings) -> None:
         self._settings = settings
         self._index = SeriesIndex()
-        self._own = OwnEvidence(settings.late_rank)
+        self._own = OwnEvidence(settings.late_rank.min_ticks)
         # By pair: alarm (0 or 1), ticks in a row of standing out from peers, start of the run, cost and ticks of the
         # run.
         self._alarm, self._streak, self._since, self._cost, self._ticks = (np.empty(0) for _ in range(5))
 
-    def step(self, window: Window, lateness: Lateness, reference: Reference, pairs: Pairs) -> list[LateSeries]:
-        """Who is late in this window, among `pairs`."""
+    def step(
+        self, window: Window, lateness: Lateness, reference: Reference, pairs: Pairs, floors: LateFloors
+    ) -> list[LateSeries]:
+        """Who is late in this window, among `pairs`; `floors` are theirs."""
         rows = self._index.rows(pairs.comm, pairs.rank)
         self._grow()
         if not len(rows):
             return []
         floor = self._settings.late_rank.noise_floor_ratio
-        nothing = Reference(*(np.zeros_like(lateness.rate) for _ in range(3)))
+        nothing = Reference(*(np.zeros_like(lateness.rate) for _ in fields(Reference)))
         peers = pool_cells(lateness, nothing, pairs, ~reference.known, floor)
-        own = pool_cells(lateness, reference, pairs, reference.known, floor)
+        pools = [pool_cells(lateness, reference, pairs, reference.known, floor, mean) for mean in Mean]
+        own = pools[Mean.GEOMETRIC]
         known = reference.known[pairs.place]
         cells = pairs.place[known]
         series = self._own.series(pairs, lateness, cells)
-        of_pair = np.concatenate([pairs.of_place[known], np.arange(len(rows))])
+        of_pair = np.concatenate([*(pairs.of_place[known] for _ in Mean), np.arange(len(rows))])
         threshold = self._threshold(len(series), window.length_seconds)
-        evidence = _joined(cell_excess(lateness, reference, cells, floor), own)
-        reading = self._own.step(series, of_pair, rows, evidence, own, threshold, window.start)
-        over = self._step_alarms(rows, own, peers, reading, window.start)
+        evidence = _joined(*(cell_excess(lateness, reference, cells, floor, mean) for mean in Mean), own)
+        reading = self._own.step(series, of_pair, rows, evidence, pools, floors, threshold, window.start)
+        over = self._step_alarms(rows, own, peers, reading, floors, window.start)
         self._own.end(series[over[of_pair]])
         return [
             LateSeries(
                 comm=int(pairs.comm[i]),
                 rank=int(pairs.rank[i]),
                 pair=i,
-                cell=int(cells[reading.leading[i]]) if reading.leading[i] < len(cells) else None,
+                cell=_cell(cells, int(reading.leading[i])),
                 cost_ratio=float(np.clip(self._cost[rows[i]] / self._ticks[rows[i]], 0.0, 1.0)),
                 started_at=float(self._since[rows[i]]),
                 statistics=_statistics(own, peers, reading, threshold, i),
@@ -107,30 +111,31 @@ class LateRankTest:
         run_length = max(2.0, series * ticks_per_month / self._settings.false_alarms_per_month)
         return cusum_threshold(run_length, REFERENCE_SIGMAS)
 
-    def _step_alarms(self, rows: Rows, own: Pool, peers: Pool, reading: OwnReading, start: float) -> Flags:
+    def _step_alarms(
+        self, rows: Rows, own: Pool, peers: Pool, reading: OwnReading, floors: LateFloors, start: float
+    ) -> Flags:
         """Open, keep up and end the alarms of these pairs; which of them are over."""
         limits = self._settings.late_rank
         standing = self._alarm[rows] > 0
-        streak = np.where(self._stands_out(peers), self._streak[rows] + 1, 0)
+        streak = np.where(self._stands_out(peers, floors), self._streak[rows] + 1, 0)
         self._streak[rows] = streak
         by_peers = streak >= _PEERS_ONLY_PATIENCE * limits.min_ticks
-        wait = own.wait_ratio + np.where(by_peers | (standing & (streak > 0)), peers.wait_ratio, 0.0)
+        wait = own.wait_ratio + np.where(streak > 0, peers.wait_ratio, 0.0)
         first = ~standing & (streak <= 1)
         opens = ~standing & reading.speaks
         self._since[rows] = np.where(opens, reading.started, np.where(first, start, self._since[rows]))
         self._cost[rows] = np.where(opens, reading.wait_ratios, np.where(first, 0.0, self._cost[rows]) + wait)
         self._ticks[rows] = np.where(opens, reading.ticks, np.where(first, 0.0, self._ticks[rows]) + 1)
         effect = reading.effect_ratio + np.where(streak > 0, peers.excess_ratio, 0.0)
-        over = standing & (effect < HYSTERESIS * limits.min_cost_ratio)
+        over = standing & (effect < HYSTERESIS * floors.cost_ratio)
         self._alarm[rows] = np.where(over, 0.0, np.where(reading.speaks | by_peers, 1.0, self._alarm[rows]))
         return over
 
-    def _stands_out(self, peers: Pool) -> Flags:
-        limits = self._settings.late_rank
+    def _stands_out(self, peers: Pool, floors: LateFloors) -> Flags:
         return (
-            (np.nan_to_num(peers.stands_out) >= limits.peers_only_sigmas)
-            & (peers.excess_ratio >= limits.min_cost_ratio)
-            & (peers.largest_seconds >= limits.min_lateness.total_seconds())
+            (np.nan_to_num(peers.stands_out) >= self._settings.late_rank.peers_only_sigmas)
+            & (peers.excess_ratio >= floors.cost_ratio)
+            & (peers.largest_seconds >= floors.lateness_seconds)
         )
 
     def _grow(self) -> None:
@@ -140,9 +145,14 @@ class LateRankTest:
         self._since = grown(self._since, size, np.nan)
 
 
-def _joined(cells: Excess, pool: Pool) -> Excess:
-    """Of the cells, then of the pools."""
-    return Excess(*(np.concatenate([getattr(cells, each.name), getattr(pool, each.name)]) for each in fields(Excess)))
+def _joined(*parts: Excess) -> Excess:
+    """One after the other."""
+    return Excess(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(Excess)))
+
+
+def _cell(cells: Rows, leading: int) -> int | None:
+    """The row of lateness that a series is of; None for a pool."""
+    return int(cells[leading % len(cells)]) if leading < len(Mean) * len(cells) else None
 
 
 def _statistics(own: Pool, peers: Pool, reading: OwnReading, threshold: float, pair: int) -> dict[str, Any]:

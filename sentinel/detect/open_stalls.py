@@ -58,7 +58,7 @@ class OpenStalls:
         known = set(zip(snapshot.in_flight.comm.tolist(), snapshot.in_flight.rank.tolist(), strict=True))
         # Counts that were away are watched anew. While they differ as before, and do not move, nothing has ended.
         launching = set(window.progress.comm[np.nan_to_num(window.progress.launched) > 0].tolist())
-        stuck = differing_communicators(snapshot.started) - launching
+        stuck = differing_communicators(snapshot.collectives) - launching
         self._stalls = {
             key: each
             for key, each in self._stalls.items()

@@ -1,12 +1,13 @@
 """What a rank's own history and its peers say against it over time: in each of its cells, and in all together."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from sentinel.config.detection import LateRankSettings
-from sentinel.detect.pool import Excess, Pairs, Pool
+from sentinel.detect.late_floors import LateFloors
+from sentinel.detect.pool import Excess, Mean, Pairs, Pool
 from sentinel.detect.sequential import Cusum, CusumReading
 from sentinel.measure.index import Rows, SeriesIndex, grown
 from sentinel.measure.lateness import Lateness
@@ -45,30 +46,31 @@ class OwnReading:
 
 
 class OwnEvidence:
-    """A CUSUM for each cell of a (communicator, rank), and one for its pool.
+    """Two CUSUMs for each cell of a (communicator, rank), one of each mean, and one for its pool.
 
     A rank that starts its steps late is late in the first collective of the step alone: pooled with the others it would
     drown in their noise, the more of it the fewer operations are timed. A little in every cell shows in the pool only.
     """
 
-    def __init__(self, limits: LateRankSettings) -> None:
-        self._limits = limits
+    def __init__(self, min_ticks: int) -> None:
+        self._min_ticks = min_ticks
         self._index = SeriesIndex()
         self._cusum = Cusum(REFERENCE_SIGMAS)
         # By series: whether it has spoken in the alarm that stands, waiting in the run of its sum, its pair's row.
         self._spoke, self._wait, self._pair = (np.empty(0) for _ in range(3))
 
     def series(self, pairs: Pairs, lateness: Lateness, cells: Rows) -> Rows:
-        """The numbers of the series of these rows of lateness, then of the pools of these pairs."""
+        """The numbers of the series of these rows of lateness, by each `Mean`, then of the pools of these pairs."""
         columns = [
-            np.concatenate([labels[cells], pooled])
+            np.concatenate([*(labels[cells] for _ in Mean), pooled])
             for labels, pooled in (
                 (lateness.comm, pairs.comm),
                 (lateness.rank, pairs.rank),
                 *((labels, np.full(len(pairs.comm), _POOLED, dtype=np.int32)) for labels in _labels(lateness)),
             )
         ]
-        return self._index.rows(*columns)
+        means = np.repeat(np.array([*Mean, _POOLED], dtype=np.int32), [*(len(cells) for _ in Mean), len(pairs.comm)])
+        return self._index.rows(*columns, means)
 
     def step(
         self,
@@ -76,32 +78,38 @@ class OwnEvidence:
         of_pair: Rows,
         pair_rows: Rows,
         evidence: Excess,
-        pool: Pool,
+        pools: Sequence[Pool],
+        floors: LateFloors,
         threshold: float,
         start: float,
     ) -> OwnReading:
         """One tick. `rows`: the numbers that `series` gave, `of_pair` the pair of each, `pair_rows` the pairs' numbers.
 
-        `evidence` is about `rows`, `pool` about the pairs. `start`: of the window, Unix seconds.
+        `evidence` is about `rows`; `pools`, by `Mean`, and `floors` about the pairs. `start`: of the window, Unix
+        seconds.
         """
         self._grow()
+        pool = pools[Mean.GEOMETRIC]
+        pooled = np.array([each.excess_ratio + each.spread_ratio for each in pools])
+        cells = (len(rows) - len(pair_rows)) // len(Mean)
+        mean = np.concatenate([np.repeat([*Mean], cells), np.full(len(pair_rows), Mean.GEOMETRIC)])
         self._pair[rows] = pair_rows[of_pair]
-        patience = np.full(len(rows), float(self._limits.min_ticks))
+        patience = np.full(len(rows), float(self._min_ticks))
         patience[: len(rows) - len(pair_rows)] += _CELL_PATIENCE_TICKS
         reading = self._step_cusum(rows, pair_rows, evidence, threshold, patience, start)
         self._wait[rows] = np.where(reading.ticks > 1, self._wait[rows], 0.0) + pool.wait_ratio[of_pair]
-        limits = self._limits
+        min_cost = floors.cost_ratio[of_pair]
         # Not where its other cells speak against it as clearly: late here and early there is another order of work.
         speaks = (
             (reading.sum >= threshold)
             & (reading.ticks >= patience)
-            & (evidence.excess_ratio >= limits.min_cost_ratio)
-            & (evidence.largest_seconds >= limits.min_lateness.total_seconds())
-            & ((pool.excess_ratio + pool.spread_ratio)[of_pair] >= limits.min_cost_ratio)
+            & (evidence.excess_ratio >= min_cost)
+            & (evidence.largest_seconds >= floors.lateness_seconds[of_pair])
+            & (pooled[mean, of_pair] >= min_cost)
         )
         self._spoke[rows[speaks]] = 1.0
         effect = pool.excess_ratio.copy()
-        goes_on = (self._spoke[rows] > 0) & (evidence.excess_ratio >= HYSTERESIS * limits.min_cost_ratio)
+        goes_on = (self._spoke[rows] > 0) & (evidence.excess_ratio >= HYSTERESIS * min_cost)
         np.maximum.at(effect, of_pair[goes_on], evidence.excess_ratio[goes_on])
         leading = _leading(of_pair, len(pair_rows), reading.sum, speaks)
         return OwnReading(

@@ -31,6 +31,7 @@ class Reference:
     lateness_seconds: Floats
     spread_seconds: Floats  # standard deviation of this tick's lateness: see `OwnHistory.reference`
     wait_seconds: Floats
+    wait_spread_seconds: Floats
 
     @property
     def known(self) -> npt.NDArray[np.bool_]:
@@ -45,7 +46,7 @@ class OwnHistory:
         self._settings = settings
         self._baseline = baseline
         self._learner = BaselineLearner(settings, capacity=_LEARNING_SPAN * settings.min_ticks)
-        self._table = np.empty((0, 4))
+        self._table = np.empty((0, 5))
         self._learnt_ticks = np.empty(0)  # 0: nothing yet; infinity: settled
         self._rows_seen = 0
 
@@ -58,10 +59,11 @@ class OwnHistory:
         """
         rows = self._learner.roles.rows(lateness, membership, vocabulary)
         self._extend()
-        values = np.full((len(rows), 4), np.nan)
+        values = np.full((len(rows), 5), np.nan)
         values[rows >= 0] = self._table[rows[rows >= 0]]
-        normal, spread, wait, operations = values.T
-        return Reference(normal, spread * np.sqrt(np.maximum(1.0, operations / lateness.operations)), wait)
+        normal, spread, wait, wait_spread, operations = values.T
+        fewer = np.sqrt(np.maximum(1.0, operations / lateness.operations))
+        return Reference(normal, spread * fewer, wait, wait_spread * fewer)
 
     def learn(
         self, lateness: Lateness, membership: Membership, vocabulary: Vocabulary, fit: Callable[[int], bool]
@@ -94,13 +96,19 @@ class OwnHistory:
         self._rows_seen = len(keys)
 
 
-def _values(row: BaselineRow) -> tuple[float, float, float, float]:
-    """Lateness, its spread for comparing single ticks, wait, and operations in a tick.
+def _values(row: BaselineRow) -> tuple[float, float, float, float, float]:
+    """Lateness and wait, each with its spread for comparing single ticks, and operations in a tick.
 
     Averages of an AR(1) series scatter more than its values tell: by sqrt((1 + rho) / (1 − rho)). A spread that comes
     from n values is itself uncertain: t quantiles instead of normal ones (prediction interval of a normal sample).
     """
-    few = np.sqrt(1 + 1 / row.ticks) * special.stdtrit(row.ticks - 1, 0.999) / special.ndtri(0.999)
-    correlated = np.sqrt((1 + row.autocorrelation) / (1 - row.autocorrelation))
-    spread = float(row.lateness_spread_seconds * few * correlated)
-    return row.lateness_seconds, spread, row.wait_seconds, row.operations / row.ticks
+    few = float(np.sqrt(1 + 1 / row.ticks) * special.stdtrit(row.ticks - 1, 0.999) / special.ndtri(0.999))
+    spreads = (
+        spread * few * float(np.sqrt((1 + rho) / (1 - rho)))
+        for spread, rho in (
+            (row.lateness_spread_seconds, row.autocorrelation),
+            (row.wait_spread_seconds, row.wait_autocorrelation),
+        )
+    )
+    spread, wait_spread = spreads
+    return row.lateness_seconds, spread, row.wait_seconds, wait_spread, row.operations / row.ticks

@@ -1,6 +1,7 @@
 """A rank's cells, each for itself and together, as seconds of waiting per second."""
 
 from dataclasses import dataclass
+from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
@@ -9,12 +10,23 @@ from sentinel.detect.own_history import Reference
 from sentinel.measure.lateness import Lateness
 from sentinel.measure.peers import group_mad, group_median
 
-__all__ = ["MIN_PEERS", "Excess", "Pairs", "Pool", "cell_excess", "pool_cells"]
+__all__ = ["MIN_PEERS", "Excess", "Mean", "Pairs", "Pool", "cell_excess", "pool_cells"]
 
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
 
 MIN_PEERS = 4  # members that a communicator needs for the spread among them to mean something
+
+
+class Mean(IntEnum):
+    """Of which means of durations lateness is.
+
+    Rare hiccups do not move the geometric one. A rank that is late in one of many operations of a cell, the first of
+    its step, moves it little as well, and the arithmetic one in full.
+    """
+
+    GEOMETRIC = 0
+    ARITHMETIC = 1
 
 
 @dataclass(frozen=True)
@@ -45,7 +57,7 @@ class Excess:
     Ratios are seconds of waiting per second of the job.
     """
 
-    excess_ratio: Floats  # of geometric means: decides
+    excess_ratio: Floats
     spread_ratio: Floats  # its standard deviation
     largest_seconds: Floats  # the largest lateness beyond the expected in one cell, per operation; 0 without cells
     stands_out: Floats  # excess from the median of its group, in robust standard deviations; NaN below MIN_PEERS
@@ -62,19 +74,26 @@ class Excess:
 class Pool(Excess):
     """The same of all cells of each pair together."""
 
-    wait_ratio: Floats  # as excess, of arithmetic means, over the cells in which it is late: what it costs
+    wait_ratio: Floats  # of arithmetic means, over the cells in which it is late: what it costs
 
 
-def cell_excess(lateness: Lateness, expected: Reference, place: Numbers, noise_floor_ratio: float) -> Excess:
+def cell_excess(
+    lateness: Lateness, expected: Reference, place: Numbers, noise_floor_ratio: float, mean: Mean = Mean.GEOMETRIC
+) -> Excess:
     """The rows of lateness that `place`, shape (r,), names, each for itself: compared with the ranks of its cell."""
     rate = lateness.rate[place]
-    excess, noise, floor = _terms(lateness, expected, place, noise_floor_ratio)
+    excess, noise, floor = _terms(lateness, expected, place, noise_floor_ratio, mean)
     excess_ratio, spread_ratio = excess * rate, np.hypot(noise, floor) * rate
     return Excess(excess_ratio, spread_ratio, excess, _stands_out(excess_ratio, spread_ratio, lateness.cell[place]))
 
 
 def pool_cells(
-    lateness: Lateness, expected: Reference, pairs: Pairs, taken: npt.NDArray[np.bool_], noise_floor_ratio: float
+    lateness: Lateness,
+    expected: Reference,
+    pairs: Pairs,
+    taken: npt.NDArray[np.bool_],
+    noise_floor_ratio: float,
+    mean: Mean = Mean.GEOMETRIC,
 ) -> Pool:
     """Pool the rows that `taken`, shape (n,), selects, each by its operations per second.
 
@@ -85,9 +104,11 @@ def pool_cells(
     place, pair = pairs.place[chosen], pairs.of_place[chosen]
     count = len(pairs.comm)
     rate = lateness.rate[place]
-    excess, noise, floor = _terms(lateness, expected, place, noise_floor_ratio)
+    terms = {each: _terms(lateness, expected, place, noise_floor_ratio, each) for each in Mean}
+    excess, noise, floor = terms[mean]
     # A cell in which the rank is not late earns it nothing back: what waits there is noise, or for somebody else.
-    wait = np.where(excess > np.hypot(noise, floor), lateness.wait_seconds[place] - expected.wait_seconds[place], 0.0)
+    late = np.any([excess > np.hypot(noise, floor) for excess, noise, floor in terms.values()], axis=0)
+    wait = np.where(late, terms[Mean.ARITHMETIC][0], 0.0)
     largest = np.zeros(count)
     np.maximum.at(largest, pair, excess)
 
@@ -104,12 +125,16 @@ def pool_cells(
 
 
 def _terms(
-    lateness: Lateness, expected: Reference, place: Numbers, noise_floor_ratio: float
+    lateness: Lateness, expected: Reference, place: Numbers, noise_floor_ratio: float, mean: Mean
 ) -> tuple[Floats, Floats, Floats]:
     """Lateness beyond the expected, its noise, and the floor of that; seconds per operation."""
-    typical = lateness.duration_seconds[place] + np.maximum(0.0, lateness.lateness_seconds[place])
-    excess = lateness.lateness_seconds[place] - expected.lateness_seconds[place]
-    return excess, expected.spread_seconds[place], noise_floor_ratio * typical
+    if mean is Mean.ARITHMETIC:
+        duration, late = lateness.mean_seconds[place], lateness.wait_seconds[place]
+        normal, noise = expected.wait_seconds[place], expected.wait_spread_seconds[place]
+    else:
+        duration, late = lateness.duration_seconds[place], lateness.lateness_seconds[place]
+        normal, noise = expected.lateness_seconds[place], expected.spread_seconds[place]
+    return late - normal, noise, noise_floor_ratio * (duration + np.maximum(0.0, late))
 
 
 def _stands_out(excess: Floats, spread: Floats, keys: npt.NDArray[np.integer]) -> Floats:

@@ -17,6 +17,8 @@ __all__ = ["find_stalls", "stalled_communicators"]
 # Nothing is in flight for a month: an age beyond it is a broken clock, and says nothing.
 _MAX_AGE_SECONDS = 30 * 86_400.0
 
+_RANKS_SHOWN = 64
+
 Process = tuple[str, int]  # node and global rank: one process in all its communicators
 
 
@@ -98,13 +100,17 @@ def _find(
             "reason": reason,
             "stalled_seconds": round(age, 1),
             "communicators": sorted(c.id for c in stalled),
-            "waiting_ranks": sorted(rank for _, rank in waiting),
+            "waiting_ranks": sorted(rank for _, rank in waiting)[:_RANKS_SHOWN],
             "missing_ranks": sum(c.missing for c in stalled),
-            "operations_behind": {
-                str(rank): state.behind for (_, rank), state in sorted(ranks.items()) if state.behind > 0
-            },
+            "operations_behind": {str(rank): behind for rank, behind in _most_behind(ranks)},
         },
     )
+
+
+def _most_behind(ranks: Mapping[Process, _Rank]) -> list[tuple[int, float]]:
+    """The ranks that launched least, by rank."""
+    behind = [(rank, state.behind) for (_, rank), state in ranks.items() if state.behind > 0]
+    return sorted(sorted(behind, key=lambda each: (-each[1], each[0]))[:_RANKS_SHOWN])
 
 
 def _ranks(stalled: Iterable[Communicator], membership: Membership, snapshot: Snapshot) -> dict[Process, _Rank]:
@@ -119,7 +125,7 @@ def _ranks(stalled: Iterable[Communicator], membership: Membership, snapshot: Sn
     behind: dict[Process, float] = dict.fromkeys(processes, 0.0)
     ahead = behind.copy()
     for communicator in stalled:
-        launched = launched_operations(communicator.code, snapshot.started)
+        launched = launched_operations(communicator.code, snapshot.collectives)
         counts = {rank: count for rank, count in launched.items() if rank in communicator.members}
         for rank, count in counts.items():
             member = communicator.members[rank]

@@ -5,56 +5,113 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from sentinel.config.detection import DetectionSettings
-from sentinel.incident.tier import tier_of
-from sentinel.model.incident import Assessment, CulpritKey, Finding, Incident, Verdict
+from sentinel.incident.admission import is_wanted, may_open
+from sentinel.incident.tier import is_large, louder, tier_of
+from sentinel.model.incident import Assessment, CulpritKey, Finding, FormerTier, Incident, Tier
 
 __all__ = ["Changes", "IncidentTracker"]
 
 
 @dataclass(frozen=True)
 class Changes:
-    """What one tick did to the incidents. `ongoing` are those that were open before and still are."""
+    """What one tick did to the incidents.
+
+    `ongoing` are those that were known before and go on; `reopened` (they had ended, and are back) and `raised` (their
+    tier rose) are among them.
+    """
 
     opened: tuple[Incident, ...] = ()
     ongoing: tuple[Incident, ...] = ()
     ended: tuple[Incident, ...] = ()
+    reopened: tuple[Incident, ...] = ()
+    raised: tuple[Incident, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Clear:
+    """Ticks without evidence, in a row: when the first was, how many, and the time that they cover."""
+
+    since: float
+    ticks: int = 0
+    seconds: float = 0.0
+
+    def and_one_of(self, seconds: float) -> "_Clear":
+        return replace(self, ticks=self.ticks + 1, seconds=self.seconds + seconds)
 
 
 class IncidentTracker:
     """Keeps the open incidents.
 
     One ends after `clear_ticks` ticks in a row in which its finding was neither made nor held. It is held as well while
-    its communicator is not there, for `gone_after`: then the job is over. The id is a digest of the culprit and the
-    start, so that two daemons, or the daemon and a backtest, that see the same data give it the same id.
+    its communicator is not there, for `gone_after`: then the job is over. Evidence that is back within `reopen_within`
+    makes it go on, and from then on it ends only after that long without any (ADR 8). The id is a digest of the culprit
+    and the start, so that two daemons, or the daemon and a backtest, that see the same data give it the same id.
     """
 
-    def __init__(self, settings: DetectionSettings, open_incidents: Iterable[Incident] = ()) -> None:
+    def __init__(self, settings: DetectionSettings, known: Iterable[Incident] = ()) -> None:
+        """`known` are the incidents that go on, and those that ended within `reopen_within`."""
         self._settings = settings
-        self._open = {incident.culprit.key: incident for incident in open_incidents}
-        self._clear: dict[CulpritKey, list[float]] = {}  # times of the ticks without evidence, in a row
+        self._open: dict[CulpritKey, Incident] = {}
+        self._ended: dict[CulpritKey, Incident] = {}
+        for incident in sorted(known, key=lambda each: each.ended_at or 0.0):
+            (self._open if incident.ended_at is None else self._ended)[incident.culprit.key] = incident
+        self._clear: dict[CulpritKey, _Clear] = {}
+        self._large_since: dict[CulpritKey, float] = {}
         self._present: dict[CulpritKey, float] = {}  # when its communicator was last there, or was first looked for
+        self._time: float | None = None
 
     def step(self, assessment: Assessment) -> Changes:
         """Take one tick's assessment."""
-        found = {finding.culprit.key: finding for finding in assessment.findings}
-        ongoing, ended = [], []
+        now = assessment.time
+        elapsed_seconds = 0.0 if self._time is None else now - self._time
+        self._time = now
+        found = {each.culprit.key: each for each in assessment.findings if is_wanted(each, self._for(each))}
+        before = dict(self._open)
+        ended = [] if not before else self._step_open(found, assessment, elapsed_seconds)
+        opened, reopened = self._step_closed(found, now)
+        ongoing = [self._open[key] for key in before if key in self._open]
+        raised = [each for each in ongoing if each.tier is not before[each.culprit.key].tier]
+        # Those that end now are remembered only now: what ends in a tick does not come back in it.
+        self._ended.update({incident.culprit.key: incident for incident in ended})
+        return Changes(tuple(opened), (*ongoing, *reopened), tuple(ended), tuple(reopened), tuple(raised))
+
+    def _step_open(
+        self, found: dict[CulpritKey, Finding], assessment: Assessment, elapsed_seconds: float
+    ) -> list[Incident]:
+        """Go on with the open ones; those that end."""
+        ended = []
         for key, incident in list(self._open.items()):
             if incident.culprit.comm in assessment.states or key not in self._present:
                 self._present[key] = assessment.time
             if key in found:
                 self._clear.pop(key, None)
-                self._open[key] = _updated(incident, found[key])
+                self._open[key] = self._updated(incident, found[key], assessment.time)
             elif not self._held(incident, assessment):
-                clear = self._clear.setdefault(key, [])
-                clear.append(assessment.time)
-                if len(clear) >= self._clear_ticks(incident.culprit.verdict):
-                    ended.append(replace(incident, ended_at=clear[0]))
-                    del self._open[key], self._clear[key], self._present[key]
-                    continue
-            ongoing.append(self._open[key])
-        opened = [self._new(finding, assessment.time) for key, finding in found.items() if key not in self._open]
-        self._open.update({incident.culprit.key: incident for incident in opened})
-        return Changes(tuple(opened), tuple(ongoing), tuple(ended))
+                clear = self._clear.get(key, _Clear(assessment.time)).and_one_of(elapsed_seconds)
+                self._clear[key] = clear
+                if self._is_over(incident, clear):
+                    ended.append(replace(incident, ended_at=clear.since))
+                    for kept in (self._open, self._clear, self._present, self._large_since):
+                        kept.pop(key, None)
+        return ended
+
+    def _step_closed(self, found: dict[CulpritKey, Finding], now: float) -> tuple[list[Incident], list[Incident]]:
+        """Open new ones, or go on with those that had ended not long ago."""
+        within = self._settings.reopen_within.total_seconds()
+        self._ended = {key: each for key, each in self._ended.items() if now - (each.ended_at or now) <= within}
+        opened, reopened = [], []
+        for key, finding in found.items():
+            if key in self._open or not may_open(finding, self._for(finding), self._settings):
+                continue
+            old = self._ended.pop(key, None) if within else None
+            if old is None:
+                self._open[key] = self._new(finding, now)
+                opened.append(self._open[key])
+            else:
+                back = replace(old, ended_at=None, recurrences=old.recurrences + 1)
+                self._open[key] = self._updated(back, finding, now)
+                reopened.append(self._open[key])
+        return opened, reopened
 
     def _held(self, incident: Incident, assessment: Assessment) -> bool:
         """Whether nothing can be said about an incident whose finding was not made."""
@@ -66,12 +123,17 @@ class IncidentTracker:
             incident.culprit.comm not in assessment.states and away_seconds <= self._settings.gone_after.total_seconds()
         )
 
+    def _is_over(self, incident: Incident, clear: _Clear) -> bool:
+        if clear.ticks < self._for(incident).clear_ticks(incident.culprit.verdict):
+            return False
+        return not incident.recurrences or clear.seconds >= self._settings.reopen_within.total_seconds()
+
     def _new(self, finding: Finding, now: float) -> Incident:
         digest = hashlib.sha256(repr((finding.culprit.key, finding.started_at)).encode()).hexdigest()
         return Incident(
             id=digest[:12],
             culprit=finding.culprit,
-            tier=tier_of(finding, self._settings.tiers),
+            tier=self._tier(finding, finding.started_at, now),
             started_at=finding.started_at,
             detected_at=now,
             ended_at=None,
@@ -80,14 +142,24 @@ class IncidentTracker:
             evidence=finding.evidence,
         )
 
-    def _clear_ticks(self, verdict: Verdict) -> int:
-        if verdict is Verdict.STALLED:
-            return self._settings.stalled.clear_ticks
-        return self._settings.late_rank.clear_ticks
+    def _updated(self, incident: Incident, finding: Finding, now: float) -> Incident:
+        """The numbers of its worst tick, so that they do not fade with it; identity and start stay."""
+        tier = louder(incident.tier, self._tier(finding, now, now))
+        if tier is not incident.tier:
+            former = FormerTier(incident.tier, now)
+            incident = replace(incident, tier=tier, former_tiers=(*incident.former_tiers, former))
+        if finding.cost_ratio < incident.cost_ratio:
+            return incident
+        return replace(incident, cost_ratio=finding.cost_ratio, victims=finding.victims, evidence=finding.evidence)
 
+    def _tier(self, finding: Finding, since: float, now: float) -> Tier:
+        """The tier as of now; `since` is when it began to cost what it does, where that is not known from before."""
+        key, tiers = finding.culprit.key, self._for(finding).tiers
+        if is_large(finding, tiers):
+            self._large_since.setdefault(key, since)
+        else:
+            self._large_since.pop(key, None)
+        return tier_of(finding, now - self._large_since.get(key, now), tiers)
 
-def _updated(incident: Incident, finding: Finding) -> Incident:
-    """The numbers of its worst tick, so that they do not fade with it; identity, start and tier stay."""
-    if finding.cost_ratio < incident.cost_ratio:
-        return incident
-    return replace(incident, cost_ratio=finding.cost_ratio, victims=finding.victims, evidence=finding.evidence)
+    def _for(self, one: Finding | Incident) -> DetectionSettings:
+        return self._settings.settings_for(one.culprit.job_id)

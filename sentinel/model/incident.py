@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["Assessment", "Culprit", "CulpritKey", "Finding", "Incident", "Tier", "Verdict"]
+__all__ = ["Assessment", "Culprit", "CulpritKey", "Finding", "FormerTier", "Incident", "Tier", "Verdict"]
 
 
 class Verdict(StrEnum):
@@ -91,10 +91,20 @@ class Assessment:
 
 
 @dataclass(frozen=True)
+class FormerTier:
+    """A tier that an incident had before it rose, until a Unix time."""
+
+    tier: Tier
+    until: float
+
+
+@dataclass(frozen=True)
 class Incident:
     """A finding with a life. Times are Unix seconds; `ended_at` is None while it goes on.
 
-    `started_at` never changes once the incident exists, nor does anything in `culprit`.
+    `started_at` never changes once the incident exists, nor does anything in `culprit`. The tier may rise, and never
+    falls; `former_tiers` are those that it had before, in their order. `recurrences` counts how often it has come back
+    after it had ended.
     """
 
     id: str
@@ -106,3 +116,5 @@ class Incident:
     cost_ratio: float
     victims: int
     evidence: Mapping[str, Any]
+    former_tiers: tuple[FormerTier, ...] = ()
+    recurrences: int = 0

@@ -1,6 +1,7 @@
 """What Prometheus knew at one instant, as arrays."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,8 @@ __all__ = [
 ]
 
 Floats = npt.NDArray[np.float64]
+
+_POINT_TO_POINT = ("Send", "Recv")
 
 
 @dataclass(frozen=True)
@@ -171,3 +174,11 @@ class Snapshot:
     network: NetworkTable = field(default_factory=NetworkTable.empty)
     exporters: ExporterTable = field(default_factory=ExporterTable.empty)
     instance: Codes = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+
+    @cached_property
+    def collectives(self) -> StartedTable:
+        """`started` without Sends and Recvs: of a collective all ranks of a communicator launch the same number."""
+        known = [self.vocabulary.find(name) for name in _POINT_TO_POINT]
+        kept = ~np.isin(self.started.op, np.array([code for code in known if code is not None], dtype=np.int32))
+        started = self.started
+        return StartedTable(started.comm[kept], started.rank[kept], started.op[kept], started.started[kept])

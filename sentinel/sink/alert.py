@@ -1,13 +1,13 @@
 """An incident as an alert. Labels are identity and never carry a value that changes; numbers go into annotations."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
 from sentinel.config.alertmanager import AlertmanagerSettings
 from sentinel.config.prometheus import PrometheusSettings
-from sentinel.model.incident import Culprit, Incident, Tier, Verdict
+from sentinel.model.incident import Culprit, FormerTier, Incident, Tier, Verdict
 from sentinel.model.instant import format_instant
 from sentinel.sink.description import describe
 from sentinel.sink.graph import graph_url
@@ -79,6 +79,16 @@ class AlertWriter:
             ends_at=format_instant(ends_at),
             generator_url=graph_url(culprit, self._prometheus),
         )
+
+    def write_former(self, incident: Incident, former: FormerTier, now: float) -> Alert:
+        """The alert that the incident had before its tier rose, resolved: a tier is a label, and so another alert."""
+        alert = self.write(replace(incident, tier=former.tier, ended_at=former.until), now)
+        later = (
+            f"It goes on as {incident.tier.value}."
+            if incident.ended_at is None
+            else f"It was {incident.tier.value} then."
+        )
+        return replace(alert, annotations={**alert.annotations, "description": f"{later} {describe(incident)}"})
 
     def _labels(self, incident: Incident) -> dict[str, str]:
         culprit = incident.culprit

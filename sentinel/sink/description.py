@@ -22,8 +22,11 @@ def _sentences(incident: Incident) -> Iterator[str]:
         f"since {format_instant(incident.started_at)}."
     )
     yield from _DETAILS.get(incident.culprit.verdict, _numbers)(incident.evidence)
+    yield from _earlier(incident.evidence)
     ranks, wait = ("rank", "waits") if incident.victims == 1 else ("ranks", "wait")
     yield f"{incident.victims} {ranks} {'waited' if over else wait} for it."
+    if incident.recurrences:
+        yield f"It has come back {incident.recurrences} {'time' if incident.recurrences == 1 else 'times'}."
     if incident.ended_at is not None:
         yield f"It ended after {format_seconds(incident.ended_at - incident.started_at)}."
     yield f"More: sentinel explain {incident.id}"
@@ -54,17 +57,30 @@ def _stalled(evidence: Mapping[str, Any]) -> Iterator[str]:
         yield f"About {missing} of the ranks nothing is known."
 
 
+def _earlier(evidence: Mapping[str, Any]) -> Iterator[str]:
+    """Whether it stays with the hardware, and what happened there before."""
+    earlier = evidence.get("earlier")
+    if not isinstance(earlier, Mapping) or not {"rank", "node", "started_at"} <= earlier.keys():
+        return
+    follows = evidence.get("follows")
+    place = f"rank {earlier['rank']}, on {earlier['node']} GPU {earlier.get('gpu', '')}".rstrip()
+    yield (f"It follows the {_HARDWARE.get(str(follows), follows)}" if follows else "It is not the first time") + (
+        f": {place}, was named in job {earlier.get('job_id', '')} at {earlier['started_at']}."
+    )
+
+
 def _numbers(evidence: Mapping[str, Any]) -> Iterator[str]:
     """All of the evidence that is one number or word."""
     parts = [
         " ".join(format_quantity(key, value))
         for key, value in evidence.items()
-        if isinstance(value, str | int | float) and not isinstance(value, bool) and value != ""
+        if isinstance(value, str | int | float) and not isinstance(value, bool) and value != "" and key != "follows"
     ]
     if parts:
         yield "; ".join(parts) + "."
 
 
+_HARDWARE: Final = {"gpu": "GPU"}
 _DETAILS: Final[Mapping[Verdict, Callable[[Mapping[str, Any]], Iterator[str]]]] = {
     Verdict.LATE_RANK: _late,
     Verdict.STALLED: _stalled,

@@ -39,6 +39,10 @@ MIGRATIONS = (
             error TEXT NOT NULL
         ) STRICT""",
     ),
+    (
+        "ALTER TABLE incidents ADD COLUMN former_tiers TEXT NOT NULL DEFAULT '[]'",
+        "ALTER TABLE incidents ADD COLUMN recurrences INTEGER NOT NULL DEFAULT 0",
+    ),
 )
 
 VERSION = len(MIGRATIONS)

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sentinel.model.incident import Culprit, Incident, Tier, Verdict
+from sentinel.model.incident import Culprit, FormerTier, Incident, Tier, Verdict
 from sentinel.state.database import FILE_NAME, explained, open_database, open_database_readonly, transaction
 from sentinel.state.tick import Outcome, TickRecord
 
@@ -16,12 +16,13 @@ __all__ = ["BaselineVersion", "State", "StoredBaseline"]
 
 _COLUMNS = (
     "id, verdict, tier, comm, comm_name, job, job_id, ranks, node, gpu, "
-    "started_at, detected_at, ended_at, cost_ratio, evidence, victims"
+    "started_at, detected_at, ended_at, cost_ratio, evidence, victims, former_tiers, recurrences"
 )
 # What identifies an incident and when it began is written once, and never again.
-_UPSERT = f"""INSERT INTO incidents ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+_UPSERT = f"""INSERT INTO incidents ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET tier = excluded.tier, ended_at = excluded.ended_at,
-    cost_ratio = excluded.cost_ratio, evidence = excluded.evidence, victims = excluded.victims"""  # noqa: S608 (constants)
+    cost_ratio = excluded.cost_ratio, evidence = excluded.evidence, victims = excluded.victims,
+    former_tiers = excluded.former_tiers, recurrences = excluded.recurrences"""  # noqa: S608 (constants)
 
 
 @dataclass(frozen=True)
@@ -176,12 +177,14 @@ def _incident_row(incident: Incident) -> tuple[Any, ...]:
         incident.cost_ratio,
         json.dumps(dict(incident.evidence)),
         incident.victims,
+        json.dumps([[former.tier.value, former.until] for former in incident.former_tiers]),
+        incident.recurrences,
     )
 
 
 def _incident(row: tuple[Any, ...]) -> Incident:
-    (id_, verdict, tier, comm, comm_name, job, job_id, ranks, node, gpu, *times, cost_ratio, evidence, victims) = row
-    started_at, detected_at, ended_at = times
+    (id_, verdict, tier, comm, comm_name, job, job_id, ranks, node, gpu, *rest) = row
+    started_at, detected_at, ended_at, cost_ratio, evidence, victims, former_tiers, recurrences = rest
     return Incident(
         id=id_,
         culprit=Culprit(Verdict(verdict), job, job_id, comm, comm_name, tuple(json.loads(ranks)), node, gpu),
@@ -192,4 +195,6 @@ def _incident(row: tuple[Any, ...]) -> Incident:
         cost_ratio=cost_ratio,
         victims=victims,
         evidence=json.loads(evidence),
+        former_tiers=tuple(FormerTier(Tier(tier), until) for tier, until in json.loads(former_tiers)),
+        recurrences=recurrences,
     )

@@ -68,12 +68,13 @@ def test_what_the_spread_explains_is_no_change() -> None:
         return diff_baselines(alone, other, 0.0).differs
 
     error = 1e-5 * np.sqrt(np.pi / 2 / 40) * np.sqrt(2)
-    assert moved(2.8 * error)  # t with 39 degrees of freedom: 1% lies beyond 2.71
-    assert moved(-2.8 * error)
-    assert not moved(2.6 * error)
-    assert not moved(2.8 * error, autocorrelation=0.5)
-    assert not moved(2.8 * error, ticks=10)
-    floored = diff_baselines(alone, Baseline(0.0, 1.0, 2.0, (replace(row, lateness_seconds=2.8 * error),)), FLOOR)
+    # Two values are compared. t with 39 degrees of freedom: half of 1% lies beyond 2.98.
+    assert moved(3.1 * error)
+    assert moved(-3.1 * error)
+    assert not moved(2.9 * error)
+    assert not moved(3.1 * error, autocorrelation=0.5)
+    assert not moved(3.1 * error, ticks=10)
+    floored = diff_baselines(alone, Baseline(0.0, 1.0, 2.0, (replace(row, lateness_seconds=3.1 * error),)), FLOOR)
     assert not floored.differs
 
 

@@ -20,6 +20,8 @@ from sentinel.daemon.tally import Tally
 from sentinel.detect.detector import Detector
 from sentinel.errors import SinkError, SourceError, StateError
 from sentinel.incident.tracker import IncidentTracker
+from sentinel.model.incident import Tier
+from sentinel.model.instant import format_instant
 from sentinel.model.snapshot import Snapshot
 from sentinel.sink.alert import AlertWriter
 from sentinel.sink.interface import Receipt
@@ -65,7 +67,7 @@ class Rig:
             schedule=SCHEDULE,
             source=self.source,
             new_detector=lambda: self.new_detector(),
-            tracker=IncidentTracker(DETECTION, self.state.open_incidents()),
+            tracker=IncidentTracker(DETECTION, self.state.incidents_since(self.now - 600)),
             dispatch=Dispatch(writer, self.sink, known, 60.0, TICK),
             state=self.state,
             keep_ticks=1000,
@@ -257,3 +259,50 @@ def test_a_restart_neither_ends_nor_learns_a_fault_that_goes_on(tmp_path: Path, 
     for tick in range(45 + restart_after, 45 + restart_after + 20):
         (after,) = rig.run(tick).open_incidents
         assert (after.id, after.started_at) == (before.id, before.started_at)
+
+
+def test_a_fault_that_grows_rises_a_tier_once_whatever_restart(tmp_path: Path) -> None:
+    job = Job(tick_seconds=TICK, start=START, step_seconds=0.1)
+    snapshots = list(job.ticks(40))
+    job.delay_seconds[3] = 0.002
+    snapshots += job.ticks(15)
+    job.delay_seconds[3] = 0.03
+    rig = Rig([*snapshots, *job.ticks(45)], tmp_path)
+    seen = []
+    for tick in range(35, 98):
+        seen += rig.run(tick).open_incidents
+        rig.state.close()
+        rig.state = State.open(tmp_path)
+        rig.cycle = rig.build()
+    assert len({(one.id, one.started_at) for one in seen}) == 1
+    tiers = [one.tier for one in seen]
+    assert tiers == sorted(tiers, reverse=True)
+    assert set(tiers) == {Tier.P2, Tier.P1}
+    (former,) = seen[-1].former_tiers
+    resolved = {
+        (alert.labels["tier"], alert.ends_at) for alerts in rig.sink.sent for alert in alerts if len(alerts) > 1
+    }
+    assert ("P2", format_instant(former.until)) in resolved
+    assert {alert.starts_at for alerts in rig.sink.sent for alert in alerts} == {format_instant(seen[0].started_at)}
+
+
+def test_a_fault_in_bursts_is_one_incident_whatever_restart(tmp_path: Path) -> None:
+    job = Job(tick_seconds=TICK, start=START, step_seconds=0.1)
+    snapshots = list(job.ticks(40))
+    for _ in range(4):
+        job.delay_seconds[3] = 0.02
+        snapshots += job.ticks(5)
+        job.delay_seconds[3] = 0.0
+        snapshots += job.ticks(10)
+    rig = Rig([*snapshots, *job.ticks(40)], tmp_path)
+    for tick in range(35, 138):
+        rig.run(tick)
+        if tick in (47, 52, 62, 110):  # after an end, after a return, in a gap, near the end
+            rig.state.close()
+            rig.state = State.open(tmp_path)
+            rig.cycle = rig.build()
+    (one,) = rig.state.incidents_since(0.0)
+    assert one.recurrences == 1
+    assert one.ended_at is not None
+    assert START + 90 * TICK < one.ended_at <= START + 99 * TICK
+    assert {alert.starts_at for alerts in rig.sink.sent for alert in alerts} == {format_instant(one.started_at)}

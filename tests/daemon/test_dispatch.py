@@ -8,7 +8,7 @@ from sentinel.config.alertmanager import AlertmanagerSettings
 from sentinel.config.prometheus import PrometheusSettings
 from sentinel.daemon.dispatch import Dispatch
 from sentinel.incident.tracker import Changes
-from sentinel.model.incident import Incident
+from sentinel.model.incident import FormerTier, Incident, Tier
 from sentinel.model.instant import parse_instant
 from sentinel.sink.alert import AlertWriter
 from sentinel.sink.interface import Receipt
@@ -104,3 +104,54 @@ def test_what_is_over_does_not_hide_what_goes_on_under_the_same_labels(sink: Rec
     two.send(NOW)
     (alert,) = sink.sent[-1]
     assert parse_instant(alert.ends_at) > NOW
+
+
+def risen(**changes: object) -> Incident:
+    return incident(tier=Tier.P1, former_tiers=(FormerTier(Tier.P2, NOW),), **changes)
+
+
+def test_a_tier_that_rises_resolves_the_old_alert_and_fires_the_new_at_once(sink: RecordingSink) -> None:
+    one = dispatch(sink, incident(tier=Tier.P2))
+    one.send(NOW - 1)
+    one.update(Changes(ongoing=(risen(),), raised=(risen(),)))
+    one.send(NOW + 1)
+    (before,) = sink.sent[0]
+    old, new = sink.sent[1]
+    assert old.labels == before.labels
+    assert (old.labels["tier"], old.labels["severity"]) == ("P2", "info")
+    assert new.labels == {**old.labels, "tier": "P1", "severity": "warning"}
+    assert parse_instant(old.ends_at) == NOW
+    assert parse_instant(new.ends_at) > NOW + 1
+    assert before.starts_at == old.starts_at == new.starts_at
+    assert before.annotations["incident"] == old.annotations["incident"] == new.annotations["incident"]
+    assert old.annotations["description"].startswith("It goes on as P1. It costs ")
+
+
+def test_the_old_tier_is_told_as_resolved_for_fifteen_minutes_also_after_a_restart(sink: RecordingSink) -> None:
+    for minute in range(20):
+        dispatch(sink, risen()).send(NOW + 60 * minute)
+    tiers = [[alert.labels["tier"] for alert in alerts] for alerts in sink.sent]
+    assert tiers == [["P2", "P1"]] * 16 + [["P1"]] * 4
+    assert {alerts[0].ends_at for alerts in sink.sent[:16]} == {sink.sent[0][0].ends_at}
+
+
+def test_when_the_incident_ends_both_tiers_are_over(sink: RecordingSink) -> None:
+    one = dispatch(sink, risen())
+    one.update(Changes(ended=(risen(ended_at=NOW + 60),)))
+    one.send(NOW + 120)
+    assert {alert.labels["tier"]: parse_instant(alert.ends_at) for alert in sink.sent[-1]} == {
+        "P2": NOW,
+        "P1": NOW + 60,
+    }
+
+
+def test_an_incident_that_comes_back_fires_again_with_its_old_start(sink: RecordingSink) -> None:
+    one = dispatch(sink, incident(ended_at=NOW - 30))
+    one.send(NOW)
+    back = incident(recurrences=1)
+    one.update(Changes(ongoing=(back,), reopened=(back,)))
+    one.send(NOW + 1)
+    (over,), (again,) = sink.sent
+    assert (again.labels, again.starts_at) == (over.labels, over.starts_at)
+    assert parse_instant(over.ends_at) < NOW < parse_instant(again.ends_at)
+    assert "It has come back 1 time." in again.annotations["description"]

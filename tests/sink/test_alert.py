@@ -164,3 +164,17 @@ def test_the_description_says_what_shows_it() -> None:
     evidence = {"reason": "nothing in flight while the others wait", "stalled_seconds": 12.0, "missing_ranks": 1}
     stalled = writer().write(replace(incident(), culprit=culprit, evidence=evidence), NOW).annotations["description"]
     assert "Nothing in flight while the others wait, for 12 s. About 1 of the ranks nothing is known." in stalled
+
+
+@pytest.mark.parametrize(
+    ("follows", "said"),
+    [("gpu", "It follows the GPU: "), ("rank", "It follows the rank: "), (None, "It is not the first time: ")],
+)
+def test_the_description_says_what_the_fault_follows(follows: str | None, said: str) -> None:
+    earlier = {"job_id": "4700", "rank": 9, "node": "node4", "gpu": "1", "started_at": "2026-11-20T08:00:00.000Z"}
+    description = (
+        writer().write(incident(evidence={"follows": follows, "earlier": earlier}), NOW).annotations["description"]
+    )
+    assert f"{said}rank 9, on node4 GPU 1, was named in job 4700 at 2026-11-20T08:00:00.000Z." in description
+    nothing = writer().write(incident(evidence={"follows": None}), NOW).annotations["description"]
+    assert "first time" not in nothing

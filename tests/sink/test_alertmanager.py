@@ -18,7 +18,9 @@ from werkzeug import Request, Response
 
 from sentinel.config.alertmanager import AlertmanagerSettings
 from sentinel.config.prometheus import PrometheusSettings
-from sentinel.model.incident import Incident
+from sentinel.daemon.dispatch import Dispatch
+from sentinel.incident.tracker import Changes
+from sentinel.model.incident import FormerTier, Incident, Tier
 from sentinel.sink.alert import Alert, AlertWriter
 from sentinel.sink.alertmanager import AlertmanagerSink
 from sentinel.sink.interface import Receipt
@@ -63,6 +65,43 @@ def test_an_incident_fires_and_is_resolved_at_every_replica(tmp_path: Path, hook
         ended = replace(one, ended_at=time.time() - 1.0, cost_ratio=0.2)
         assert [d.receipt for d in sink.send([alert_of(ended, time.time())])] == [Receipt.ACCEPTED] * 2
         wait_until(lambda: len(hook.find("resolved", rank="3")) == 2, "both resolve")
+
+
+def test_a_tier_that_rises_resolves_one_alert_and_fires_the_other(tmp_path: Path, hook: Webhook) -> None:
+    with alertmanager(tmp_path, hook.url) as url, AlertmanagerSink(settings(url)) as sink:
+        writer = AlertWriter(settings(url), PrometheusSettings(), 30.0)
+        small = recent(tier=Tier.P2)
+        dispatch = Dispatch(writer, sink, [small], 60.0, 30.0)
+        dispatch.send(time.time())
+        wait_until(lambda: len(hook.find("firing", tier="P2")) == 1, "it fires as P2")
+        large = replace(small, tier=Tier.P1, former_tiers=(FormerTier(Tier.P2, time.time()),))
+        dispatch.update(Changes(ongoing=(large,), raised=(large,)))
+        dispatch.send(time.time())
+        wait_until(lambda: len(hook.find("resolved", tier="P2")) == 1, "the P2 is resolved")
+        wait_until(lambda: len(hook.find("firing", tier="P1")) == 1, "it fires as P1")
+        (shown,) = httpx.get(url + PATH).json()
+        assert (shown["labels"]["tier"], shown["startsAt"]) == ("P1", alert_of(large, time.time()).starts_at)
+        # A daemon that starts anew says the same again, and nobody is told twice.
+        again = Dispatch(writer, sink, [large], 60.0, 30.0)
+        again.send(time.time())
+        again.update(Changes(ended=(replace(large, ended_at=time.time()),)))
+        again.send(time.time())
+        wait_until(lambda: len(hook.find("resolved", tier="P1")) == 1, "the P1 is resolved")
+        told = [(alert["status"], alert["labels"]["tier"]) for alert in hook.alerts]
+        assert sorted(told) == [("firing", "P1"), ("firing", "P2"), ("resolved", "P1"), ("resolved", "P2")]
+
+
+def test_an_incident_that_comes_back_fires_again_with_its_old_start(tmp_path: Path, hook: Webhook) -> None:
+    with alertmanager(tmp_path, hook.url) as url, AlertmanagerSink(settings(url)) as sink:
+        one = recent()
+        sink.send([alert_of(one, time.time())])
+        wait_until(lambda: len(hook.find("firing")) == 1, "it fires")
+        sink.send([alert_of(replace(one, ended_at=time.time() - 5.0), time.time())])
+        wait_until(lambda: len(hook.find("resolved")) == 1, "it is resolved")
+        sink.send([alert_of(replace(one, recurrences=1), time.time())])
+        wait_until(lambda: len(hook.find("firing")) == 2, "it fires again")
+        first, second = hook.find("firing")
+        assert (first["startsAt"], first["fingerprint"]) == (second["startsAt"], second["fingerprint"])
 
 
 def test_a_dead_replica_keeps_nothing_from_the_living(tmp_path: Path, hook: Webhook) -> None:

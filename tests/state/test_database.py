@@ -6,7 +6,7 @@ import pytest
 
 from sentinel.errors import StateError
 from sentinel.state.database import FILE_NAME, open_database, open_database_readonly, transaction
-from sentinel.state.schema import VERSION
+from sentinel.state.schema import MIGRATIONS, VERSION
 from sentinel.state.store import State
 from sentinel.state.tick import Outcome, TickRecord
 
@@ -47,6 +47,21 @@ def test_an_older_schema_is_not_read_but_brought_up_to_date(tmp_path: Path) -> N
         open_database_readonly(tmp_path)
     open_database(tmp_path).close()
     open_database_readonly(tmp_path).close()
+
+
+def test_incidents_of_an_older_schema_are_kept(tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / FILE_NAME)
+    for statement in MIGRATIONS[0]:
+        connection.execute(statement)
+    row = ("76f5", "late_rank", "P1", "aa", "dp", "job", "4711", "[3]", "node0", "3", 10.0, 20.0, None, 0.1, "{}", 7)
+    connection.execute("INSERT INTO incidents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+    connection.execute("PRAGMA user_version = 1")
+    connection.commit()
+    connection.close()
+    with State.open(tmp_path) as state:
+        (incident,) = state.open_incidents()
+    assert (incident.id, incident.culprit.ranks, incident.started_at) == ("76f5", (3,), 10.0)
+    assert (incident.former_tiers, incident.recurrences) == ((), 0)
 
 
 def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:

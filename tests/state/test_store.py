@@ -2,7 +2,8 @@ from pathlib import Path
 
 from servers.incidents import incident
 
-from sentinel.state.store import State
+from sentinel.model.incident import FormerTier, Tier
+from sentinel.state.store import BaselineVersion, State
 from sentinel.state.tick import Outcome, TickRecord
 
 
@@ -26,6 +27,15 @@ def test_identity_and_start_are_written_once(tmp_path: Path) -> None:
         (stored,) = state.incident("76")
         assert (stored.cost_ratio, stored.victims, stored.evidence, stored.ended_at) == (0.5, 9, {"n": 1}, 7.0)
         assert (stored.started_at, stored.detected_at) == (incident().started_at, incident().detected_at)
+
+
+def test_a_tier_that_rose_and_a_recurrence_are_kept(tmp_path: Path) -> None:
+    risen = incident(tier=Tier.P0, former_tiers=(FormerTier(Tier.P2, 3.5), FormerTier(Tier.P1, 4.0)), recurrences=2)
+    with State.open(tmp_path) as state:
+        state.record(tick(1.0), [incident(ended_at=2.0)], 10)
+        state.record(tick(2.0), [risen], 10)
+    with State.open(tmp_path) as state:
+        assert state.open_incidents() == [risen]
 
 
 def test_incidents_by_time_and_by_id(tmp_path: Path) -> None:
@@ -67,6 +77,10 @@ def test_baselines_are_numbered_and_found_by_what_they_know(tmp_path: Path) -> N
         assert state.baseline(ended_by=149.0).version == 1
         assert state.baseline(ended_by=150.0).version == 2
         assert state.baseline(ended_by=49.0) is None
+        assert state.baseline_versions() == [
+            BaselineVersion(2, 200.0, 0.0, 150.0, len(b"second")),
+            BaselineVersion(1, 100.0, 0.0, 50.0, len(b"first")),
+        ]
 
 
 def test_readers_see_what_a_daemon_writes(tmp_path: Path) -> None:
@@ -80,4 +94,5 @@ def test_before_the_first_start_all_is_empty(tmp_path: Path) -> None:
     with State.open_readonly(tmp_path / "none") as state:
         assert state.open_incidents() == state.incidents_since(0.0) == state.incident("a") == []
         assert state.last_tick() is state.baseline() is None
+        assert state.baseline_versions() == []
     assert not (tmp_path / "none").exists()

@@ -1,0 +1,158 @@
+"""How each communicator's transfers stand to their normal, in one tick, with a second witness."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sentinel.config.detection_slow_fabric import SlowFabricSettings
+from sentinel.detect.learnt_normal import LearntNormal
+from sentinel.detect.stored_transfers import StoredTransfers
+from sentinel.measure.index import SeriesIndex, grown
+from sentinel.measure.membership import Membership
+from sentinel.measure.step_times import StepTimes
+from sentinel.measure.transfers import Transfers
+from sentinel.model.vocabulary import Codes, Vocabulary
+
+__all__ = ["FabricHistory", "FabricReading"]
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class FabricReading:
+    """One value a communicator with a history, shape (c,), over those of its cells that have one."""
+
+    comm: Codes
+    ratio: Floats  # how many times as long as normal its transfers take, by time
+    excess_seconds: Floats  # per operation
+    cost_ratio: Floats  # seconds beyond the normal per second
+    cells_ratio: Floats  # share of transfer time in cells with slower transfers
+    sigmas: Floats
+    wire_ratio: Floats  # how many times as long as normal a network step takes; NaN where nothing is known of them
+    wire_sigmas: Floats  # NaN there
+    normal_seconds: Floats  # by cell of the window, shape (m,); NaN where not known
+
+    @property
+    def witness(self) -> Floats:
+        """Standard deviations in which both agree; none where the wire is not slow enough to be the reason.
+
+        A transfer is made of its steps: where it has grown by more than they have, the ranks were held up by something
+        else, as those of a slow communicator are in their next one.
+        """
+        agreed = np.where(np.isnan(self.wire_sigmas), self.sigmas, np.minimum(self.sigmas, self.wire_sigmas))
+        return np.where(self.explained, agreed, np.minimum(agreed, 0.0))
+
+    @property
+    def explained(self) -> Flags:
+        """Whether network steps, where they are known, have grown by as much as transfers, give or take a root."""
+        return np.asarray(np.isnan(self.wire_ratio) | (self.wire_ratio >= np.sqrt(self.ratio)))
+
+
+class FabricHistory:
+    """Learns the transfers of each cell, how much durations scatter in it, and the network steps of each communicator.
+
+    The shortest duration rises with the transfer, and with the scatter of arrivals as well. So a second witness is
+    asked. Where the communicator's network steps are known it is those: the lower quartile of its links, which a few
+    slow links do not move. Else what more scatter can explain is taken off: the expected largest of n arrivals is at
+    most H_n − 1 standard deviations above their mean (exponential tails; less for normal ones); H_n = 1 + 1/2 + …
+    + 1/n.
+    """
+
+    def __init__(self, settings: SlowFabricSettings, min_ticks: int, stored: StoredTransfers) -> None:
+        self._settings = settings
+        self._stored = stored
+        self._cells, self._comms = SeriesIndex(), SeriesIndex()
+        self._shortest, self._scatter, self._wire = (LearntNormal(min_ticks) for _ in range(3))
+        self._table = np.empty((0, 2))  # of the stored baseline, by cell
+
+    def read(
+        self, transfers: Transfers, times: StepTimes, membership: Membership, vocabulary: Vocabulary
+    ) -> FabricReading:
+        """One window. Cells and communicators without a history, and those whose links are silent, are left out."""
+        cells = self._rows(transfers, membership, vocabulary)
+        learnt, learnt_spread = self._shortest.normal(cells)
+        stored, stored_spread = self._table[cells].T
+        normal = np.where(np.isfinite(stored), stored, learnt)
+        spread = np.hypot(np.where(np.isfinite(stored), stored_spread, learnt_spread), self._settings.noise_floor_ratio)
+        comm, of_cell = np.unique(transfers.comm, return_inverse=True)
+        now, wire_normal, wire_spread = self._read_wire(comm, times, vocabulary)
+        wired = np.isfinite(wire_normal)
+        # Taken off only where there is no better witness.
+        scatter = np.nan_to_num(self._scatter.normal(cells)[0])
+        more = np.maximum(0.0, transfers.scatter_seconds - scatter)
+        explained = np.where(wired[of_cell], 0.0, (_harmonic(transfers.ranks) - 1.0) * more)
+        seconds = np.maximum(transfers.shortest_seconds - explained, 1e-9)
+        rise = np.log(seconds) - normal
+        known = np.isfinite(rise)
+        weight = np.where(known, transfers.rate * np.exp(np.nan_to_num(normal)), 0.0)
+
+        def summed(values: Floats) -> Floats:
+            return np.bincount(of_cell[known], values[known], len(comm)).astype(np.float64)
+
+        total = summed(weight)
+        judged = (total > 0) & (~wired | np.isfinite(now))
+        total = np.where(total > 0, total, 1.0)
+        beyond = (seconds - np.exp(normal)) * transfers.rate
+        sigma = np.hypot(wire_spread, self._settings.noise_floor_ratio)
+        mean = summed(weight * rise) / total
+        # As much as a cell must have of it to count: a part of what all of them have, and of what is asked for.
+        slower = rise >= np.maximum(mean[of_cell], np.log(self._settings.min_ratio)) / 2
+        return FabricReading(
+            comm=comm[judged],
+            ratio=np.exp(mean)[judged],
+            excess_seconds=(summed(beyond) / np.maximum(summed(transfers.rate), 1e-9))[judged],
+            cost_ratio=np.clip(summed(beyond), 0.0, 1.0)[judged],
+            cells_ratio=(summed(weight * slower) / total)[judged],
+            # What the cells of a communicator scatter by may come from one cause: it adds up.
+            sigmas=np.divide(mean * total, summed(weight * spread), out=np.zeros(len(comm)), where=judged)[judged],
+            wire_ratio=np.exp(now - wire_normal)[judged],
+            wire_sigmas=((now - wire_normal) / sigma)[judged],
+            normal_seconds=np.exp(normal),
+        )
+
+    def learn(self, transfers: Transfers, times: StepTimes, vocabulary: Vocabulary, fit: Codes) -> None:
+        """Learn from the communicators in `fit`."""
+        kept = np.isin(transfers.comm, fit)
+        cells = self._cells.rows(*_labels(transfers))
+        self._shortest.append(cells[kept], np.log(transfers.shortest_seconds[kept]))
+        self._scatter.append(cells[kept], transfers.scatter_seconds[kept])
+        comm = np.unique(transfers.comm)
+        wire = _wire(comm, times, vocabulary)
+        kept = np.isin(comm, fit) & np.isfinite(wire)
+        self._wire.append(self._comms.rows(comm)[kept], wire[kept])
+
+    def _read_wire(self, comm: Codes, times: StepTimes, vocabulary: Vocabulary) -> tuple[Floats, Floats, Floats]:
+        rows = self._comms.rows(comm)
+        return _wire(comm, times, vocabulary), *self._wire.normal(rows)
+
+    def _rows(self, transfers: Transfers, membership: Membership, vocabulary: Vocabulary) -> npt.NDArray[np.int64]:
+        before = len(self._cells)
+        rows = self._cells.rows(*_labels(transfers))
+        self._table = grown(self._table, len(self._cells), np.nan)
+        new = np.flatnonzero(rows >= before)
+        self._table[rows[new]] = self._stored.look_up(transfers, new, membership, vocabulary)
+        return rows
+
+
+def _labels(transfers: Transfers) -> tuple[Codes, ...]:
+    return transfers.comm, transfers.op, transfers.size, transfers.algo, transfers.proto
+
+
+def _wire(comm: Codes, times: StepTimes, vocabulary: Vocabulary) -> Floats:
+    """Logarithm of the lower quartile, over the links of each communicator, of a sent step's seconds; NaN without."""
+    out = np.full(len(comm), np.nan)
+    sent = times.direction == (vocabulary.find("send") or 0)
+    seconds, of_link = np.log(times.step_seconds[sent]), times.comm[sent]
+    order = np.lexsort((seconds, of_link))
+    codes, first, count = np.unique(of_link[order], return_index=True, return_counts=True)
+    place = np.searchsorted(comm, codes)
+    there = (place < len(comm)) & (comm[np.minimum(place, len(comm) - 1)] == codes) if len(comm) else place < 0
+    out[place[there]] = seconds[order][(first + (count - 1) // 4)[there]]
+    return out
+
+
+def _harmonic(n: Floats) -> Floats:
+    """1 + 1/2 + … + 1/n, by Euler's constant and the first terms of its expansion."""
+    return np.log(n) + np.euler_gamma + 1 / (2 * n) - 1 / (12 * n**2)

@@ -1,0 +1,122 @@
+"""Everybody works, but somebody or something slowly: the verdicts about that."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sentinel.baseline.baseline import Baseline
+from sentinel.config.detection import DetectionSettings
+from sentinel.detect.drift import TRANSFER, DriftTest, Series, lateness_series
+from sentinel.detect.imbalance import Imbalance
+from sentinel.detect.job_thresholds import JobThresholds
+from sentinel.detect.late_ranks import LateRanks
+from sentinel.detect.one_cause import merge_nodes, without_victims
+from sentinel.detect.own_history import OwnHistory
+from sentinel.detect.regimes import JUDGED, mark_learning
+from sentinel.detect.slow_fabric import SlowFabric
+from sentinel.detect.slow_links import SlowLinks
+from sentinel.detect.tick import Tick
+from sentinel.measure.lateness import Lateness, measure_lateness
+from sentinel.measure.processes import WaitLayoutReader
+from sentinel.measure.step_times import measure_step_times
+from sentinel.measure.waits import measure_waits
+from sentinel.model.incident import CulpritKey, Finding
+
+__all__ = ["Slowness"]
+
+
+class Slowness:
+    """Slow links, late ranks, slow fabrics, drifts and imbalances."""
+
+    def __init__(self, settings: DetectionSettings, baseline: Baseline | None) -> None:
+        budget, history_ticks = settings.false_alarms_per_month, settings.baseline.min_ticks
+        thresholds = JobThresholds(settings)
+        self._settings = settings
+        self._history = OwnHistory(settings.baseline, baseline)
+        self._layouts = WaitLayoutReader()
+        self._links = SlowLinks(settings.slow_link, history_ticks, budget)
+        self._late = LateRanks(settings, thresholds)
+        self._fabric = SlowFabric(settings.slow_fabric, history_ticks, budget, baseline)
+        self._drift = DriftTest(settings.drift, budget, lambda job: thresholds.of_job(job).drift)
+        self._imbalance = Imbalance(settings.imbalance)
+        self._keys: frozenset[CulpritKey] = frozenset()
+
+    @property
+    def keys(self) -> frozenset[CulpritKey]:
+        """Of what was found or held at the last tick that was judged."""
+        return self._keys
+
+    def forget(self, comm: int) -> None:
+        """A communicator is over."""
+        for part in (self._links, self._late, self._fabric, self._drift):
+            part.forget(comm)
+
+    def step(self, tick: Tick) -> tuple[list[Finding], set[CulpritKey]]:
+        """Findings, and the keys of those about whom nothing can be said this time. Marks states as `learning`."""
+        membership, vocabulary, states = tick.membership, tick.vocabulary, tick.states
+        known = membership.communicators
+        lateness = measure_lateness(tick.window, vocabulary, self._settings.baseline.min_operations)
+        reference = self._history.reference(lateness, membership, vocabulary)
+        mark_learning(states, lateness, reference)
+        judged = {comm for comm, state in states.items() if state in JUDGED}
+
+        links, held = self._find_links(tick, lateness)
+        series, pairs = self._late.test(tick.window, lateness, reference, judged, membership)
+        suspects = self._late.suspects() | self._links.suspects()
+        self._history.learn(lateness, membership, vocabulary, lambda comm: comm in judged - suspects)
+        # What follows from a late rank or a slow link shows in all communicators of its job.
+        suspected = {known[comm].job for comm in suspects if comm in known}
+        apart = {comm for comm in judged if known[comm].job in suspected}
+        fabric, undecided = self._find_fabric(tick, lateness, apart)
+        held |= undecided
+
+        waits = measure_waits(tick.window, lateness, tick.traffic, vocabulary)
+        layout = self._layouts.read(waits, membership)
+        slow = self._links.slow_communicators() | self._fabric.slow_communicators()
+        fit = judged - apart
+        late, undecided = self._late.name(
+            series, pairs, lateness, reference, waits, layout, fit, slow, membership, vocabulary
+        )
+        held |= undecided
+        late, victims = without_victims(late, links, self._links.slow_communicators(), membership)
+        held |= victims
+        found = merge_nodes([*links, *late], membership) + fabric
+        uneven, undecided = self._imbalance.step(waits, layout, membership, fit, tick.window.start)
+        held |= undecided
+        drifting, undecided = self._find_drift(tick, lateness, fit, {each.culprit.key for each in found} | held)
+        held |= undecided
+        found += [*uneven, *drifting]
+        held -= {finding.culprit.key for finding in found}
+        self._keys = frozenset(held | {finding.culprit.key for finding in found})
+        return found, held
+
+    def _find_links(self, tick: Tick, lateness: Lateness) -> tuple[list[Finding], set[CulpritKey]]:
+        if not self._settings.slow_link.enabled:
+            return [], set()
+        return self._links.step(
+            tick.window,
+            tick.traffic,
+            lateness,
+            tick.membership,
+            tick.vocabulary,
+            tick.states,
+            frozenset(self._late.suspects()),
+        )
+
+    def _find_fabric(self, tick: Tick, lateness: Lateness, apart: set[int]) -> tuple[list[Finding], set[CulpritKey]]:
+        if not self._settings.slow_fabric.enabled:
+            return [], set()
+        times = measure_step_times(tick.traffic.network, tick.vocabulary, self._settings.slow_link.min_steps)
+        return self._fabric.step(tick.window, lateness, times, tick.membership, tick.vocabulary, tick.states, apart)
+
+    def _find_drift(
+        self, tick: Tick, lateness: Lateness, fit: set[int], late: set[CulpritKey]
+    ) -> tuple[Sequence[Finding], set[CulpritKey]]:
+        if not self._settings.drift.enabled:
+            return [], set()
+        comm, ratio = self._fabric.costs()
+        kept = np.isin(comm, np.fromiter(fit, dtype=np.int64))
+        transfers = Series(comm[kept], np.full(int(kept.sum()), TRANSFER, dtype=np.int32), ratio[kept])
+        series = [lateness_series(lateness, fit), transfers]
+        reading = self._drift.step(series, tick.membership, late, tick.window.end)
+        return reading.findings, set(reading.held)
