@@ -11,7 +11,7 @@ MODULES := .venv/modules-$(firstword $(shell find sentinel exporter -name '*.py'
 CXX_SOURCES := $(shell find plugin -type f \( -name '*.cc' -o -name '*.h' \))
 WORKERS ?= 2
 
-.PHONY: setup check test bench-plugin bench-scrape demo lock format clean
+.PHONY: setup check test bench-plugin bench-detect bench-scrape demo lock format clean
 .DELETE_ON_ERROR:
 
 setup: .venv/installed .tools/ready  ## virtual environment, plugin, Prometheus and Alertmanager
@@ -52,6 +52,9 @@ test: setup  ## every test, the plugin's included
 
 bench-plugin: setup  ## what a profiler plugin's callbacks cost: make bench-plugin ARGS="--plugin OTHER.so"
 	@python tests/bench/plugin.py $(ARGS)
+
+bench-detect: setup  ## what the detectors find in simulated jobs, and say of healthy ones: make bench-detect ARGS=--quick
+	@PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 python tests/bench/detect.py $(ARGS)
 
 bench-scrape: setup  ## what a scrape of the exporter costs
 	@python tests/bench/scrape.py $(ARGS)

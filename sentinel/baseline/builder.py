@@ -1,8 +1,10 @@
 """Learning a baseline, window by window."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
+import numpy.typing as npt
 
 from sentinel.baseline.baseline import Baseline, BaselineRow
 from sentinel.baseline.history import ThinnedHistory
@@ -15,7 +17,23 @@ from sentinel.measure.warm_up import WarmUp
 from sentinel.measure.window import Differencer
 from sentinel.model.snapshot import Snapshot
 
-__all__ = ["BaselineBuilder", "BaselineLearner"]
+__all__ = ["BaselineBuilder", "BaselineLearner", "Normal"]
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Normal:
+    """What is normal for some series, shape (n,); fields as in `BaselineRow`."""
+
+    ticks: Rows
+    operations: Floats
+    lateness_seconds: Floats
+    lateness_spread_seconds: Floats
+    autocorrelation: Floats
+    wait_seconds: Floats
+    wait_spread_seconds: Floats
+    wait_autocorrelation: Floats
 
 
 class BaselineLearner:
@@ -35,8 +53,9 @@ class BaselineLearner:
         `rows`, shape (n,), are the numbers that `roles` gave, −1 for what is not to be learnt. `fit(comm)` says which
         communicators are in a state to learn from.
         """
-        codes, inverse = np.unique(lateness.comm, return_inverse=True)
-        keep = np.array([fit(comm) for comm in codes.tolist()], dtype=bool)[inverse] & (rows >= 0)
+        keep = rows >= 0
+        codes, inverse = np.unique(lateness.comm[keep], return_inverse=True)
+        keep[keep] = np.array([fit(comm) for comm in codes.tolist()], dtype=bool)[inverse]
         rows = rows[keep]
         self._lateness.append(rows, lateness.lateness_seconds[keep])
         self._wait.append(rows, lateness.wait_seconds[keep])
@@ -46,42 +65,60 @@ class BaselineLearner:
 
     def build(self, start: float, end: float, step_seconds: float) -> Baseline:
         """What has been learnt: series with at least `min_ticks` windows, in the order of their names."""
-        rows = [self.row(row) for row in range(len(self.roles.keys)) if self.ticks(row) >= self._settings.min_ticks]
+        known = np.arange(len(self.roles.keys))
+        rows = self.rows(known[self.ticks(known) >= self._settings.min_ticks])
         rows.sort(key=lambda r: (r.job_id, r.comm_name, r.members, r.op, r.size, r.algo, r.proto, r.rank))
         return Baseline(start, end, step_seconds, tuple(rows))
 
-    def ticks(self, row: int) -> int:
-        """How many windows a series has been learnt from."""
-        return self._lateness.count(row)
+    def ticks(self, rows: Rows) -> Rows:
+        """How many windows each series has been learnt from."""
+        return self._lateness.counts(rows)
 
-    def row(self, row: int) -> BaselineRow:
-        """What has been learnt of one series."""
-        role, rank, op, size, algo, proto = self.roles.keys[row]
-        member = self.roles.members[row]
-        return BaselineRow(
-            job_id=role.job_id,
-            comm_name=role.comm_name,
-            nranks=role.nranks,
-            nnodes=role.nnodes,
-            members=role.members,
-            rank=rank,
-            global_rank=member.global_rank,
-            node=member.node,
-            gpu=member.gpu,
-            op=op,
-            size=size,
-            algo=algo,
-            proto=proto,
-            ticks=self.ticks(row),
-            operations=float(self._operations[row]),
-            duration_seconds=self._duration.median(row),
-            lateness_seconds=self._lateness.median(row),
-            lateness_spread_seconds=self._lateness.spread(row),
-            wait_seconds=self._wait.median(row),
-            wait_spread_seconds=self._wait.spread(row),
-            autocorrelation=self._lateness.autocorrelation(row),
-            wait_autocorrelation=self._wait.autocorrelation(row),
+    def normal(self, rows: Rows) -> Normal:
+        """What has been learnt of some series, each with a window at least."""
+        ticks = self.ticks(rows)
+        return Normal(
+            ticks=ticks,
+            operations=self._operations[rows],
+            lateness_seconds=self._lateness.medians(rows),
+            lateness_spread_seconds=self._lateness.spreads(rows),
+            autocorrelation=self._lateness.autocorrelations(rows),
+            wait_seconds=self._wait.medians(rows),
+            wait_spread_seconds=self._wait.spreads(rows),
+            wait_autocorrelation=self._wait.autocorrelations(rows),
         )
+
+    def rows(self, rows: Rows) -> list[BaselineRow]:
+        """The same with names, as a baseline keeps it."""
+        if not len(rows):
+            return []
+        normal, duration = self.normal(rows), self._duration.medians(rows)
+        values = [getattr(normal, field.name).tolist() for field in fields(Normal)]
+        names = [field.name for field in fields(Normal)]
+        found = []
+        for row, seconds, *one in zip(rows.tolist(), duration.tolist(), *values, strict=True):
+            role, rank, op, size, algo, proto = self.roles.keys[row]
+            member = self.roles.members[row]
+            found.append(
+                BaselineRow(
+                    job_id=role.job_id,
+                    comm_name=role.comm_name,
+                    nranks=role.nranks,
+                    nnodes=role.nnodes,
+                    members=role.members,
+                    rank=rank,
+                    global_rank=member.global_rank,
+                    node=member.node,
+                    gpu=member.gpu,
+                    op=op,
+                    size=size,
+                    algo=algo,
+                    proto=proto,
+                    duration_seconds=seconds,
+                    **dict(zip(names, one, strict=True)),
+                )
+            )
+        return found
 
 
 class BaselineBuilder:

@@ -56,48 +56,65 @@ class ThinnedHistory:
                 table[row] = np.nan
                 table[row, : len(half)] = half
 
-    def count(self, row: int) -> int:
-        """How many values the series has seen, thinned away or not."""
-        return int(self._seen[row]) if row < len(self._seen) else 0
+    def counts(self, rows: Rows) -> Rows:
+        """How many values each series has seen, thinned away or not."""
+        seen = np.pad(self._seen, (0, max(0, int(rows.max(initial=-1)) + 1 - len(self._seen))))
+        return seen[rows]
 
-    def median(self, row: int) -> float:
-        """The median of what is kept."""
-        return float(np.nanmedian(self._values[row]))
+    def medians(self, rows: Rows) -> Floats:
+        """The median of what is kept of each series. rows: shape (n,), each with a value at least; returns (n,)."""
+        return _quantile(*self._ordered(self._values, rows), 0.5)
 
-    def spread(self, row: int) -> float:
-        """How far what is kept scatters upwards, as a standard deviation: what a normal sample would have.
+    def spreads(self, rows: Rows) -> Floats:
+        """How far what is kept scatters upwards, as a standard deviation: what a normal sample would have. As medians.
 
         The largest of what the median absolute deviation says and what the upper quantiles do: of skewed or
         heavy-tailed values the first knows the middle only. Of few values it alone is asked: an incident among them may
         be more than a tail.
         """
-        values = self._values[row]
-        if np.count_nonzero(np.isfinite(values)) < _LEAST_FOR_TAILS:
-            return self._central_spread(row)
-        middle, *upper = np.nanquantile(values, (0.5, *_UPPER))
-        tail, far = (np.array(upper) - middle) / _Z
-        return float(max(self._central_spread(row), tail, min(far, _FAR_RATIO * tail)))
+        ordered, count = self._ordered(self._values, rows)
+        middle = _quantile(ordered, count, 0.5)
+        central = _deviation(ordered, count, middle)
+        tail, far = ((_quantile(ordered, count, level) - middle) / z for level, z in zip(_UPPER, _Z, strict=True))
+        upper = np.maximum(tail, np.minimum(far, _FAR_RATIO * tail))
+        return np.where(count < _LEAST_FOR_TAILS, central, np.maximum(central, upper))
 
-    def autocorrelation(self, row: int) -> float:
-        """The lag-one autocorrelation, 0 to 0.99.
+    def autocorrelations(self, rows: Rows) -> Floats:
+        """The lag-one autocorrelation of each series, 0 to 0.99. As medians.
 
         For a stationary series Var(x_t − x_{t−1}) = 2 (1 − rho) Var(x); both variances are taken from median absolute
         deviations, which outliers and incidents do not move.
         """
-        steps = self._steps[row]
-        steps = steps[np.isfinite(steps)]
-        spread = self._central_spread(row)
-        if len(steps) < 3 or spread == 0.0:
-            return 0.0
-        step_spread = float(MAD_TO_SIGMA * np.median(np.abs(steps)))
-        return float(np.clip(1.0 - 0.5 * (step_spread / spread) ** 2, 0.0, 0.99))
+        ordered, count = self._ordered(self._values, rows)
+        spread = _deviation(ordered, count, _quantile(ordered, count, 0.5))
+        steps, known = self._ordered(np.abs(self._steps), rows)
+        judged = (known >= 3) & (spread > 0)
+        step_spread = MAD_TO_SIGMA * _quantile(steps, np.maximum(known, 1), 0.5)
+        ratio = np.divide(step_spread, spread, out=np.ones(len(rows)), where=judged)
+        return np.where(judged, np.clip(1.0 - 0.5 * ratio**2, 0.0, 0.99), 0.0)
 
-    def _central_spread(self, row: int) -> float:
-        values = self._values[row]
-        return float(MAD_TO_SIGMA * np.nanmedian(np.abs(values - np.nanmedian(values))))
+    def _ordered(self, table: Floats, rows: Rows) -> tuple[Floats, Rows]:
+        """What is kept, in order, NaN last; and how many that are. No wider than needed: most series are young."""
+        width = int(np.minimum(self._seen[rows], self._capacity).max(initial=1))
+        ordered = np.sort(table[rows, :width], axis=1)
+        return ordered, np.count_nonzero(np.isfinite(ordered), axis=1)
 
     def _stride(self, rows: Rows) -> Rows:
         """1 until a series has filled its capacity, then 2, 4 and so on."""
         return np.left_shift(
             1, np.maximum(0, np.ceil(np.log2((self._seen[rows] + 1) / self._capacity))).astype(np.int64)
         )
+
+
+def _quantile(ordered: Floats, count: Rows, level: float) -> Floats:
+    """The quantile of the first `count` of each row, interpolated linearly. ordered: shape (n, width)."""
+    place = level * (count - 1)
+    low = np.floor(place).astype(np.int64)
+    high = np.minimum(low + 1, count - 1)
+    rows = np.arange(len(ordered))
+    return np.asarray(ordered[rows, low] + (place - low) * (ordered[rows, high] - ordered[rows, low]))
+
+
+def _deviation(ordered: Floats, count: Rows, middle: Floats) -> Floats:
+    """The median absolute deviation from `middle`, as a standard deviation."""
+    return MAD_TO_SIGMA * _quantile(np.sort(np.abs(ordered - middle[:, None]), axis=1), count, 0.5)

@@ -29,6 +29,10 @@ def demo(
     fault: Annotated[
         str | None, typer.Option(metavar="FIRST:LAST", help="With --trace: the steps that are not.")
     ] = None,
+    ops_per_step: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="With --trace: operations in a step, where the trace does not show it."),
+    ] = None,
     *,
     keep: Annotated[
         bool, typer.Option("--keep", help="Go on running afterwards, to look around, until Ctrl-C.")
@@ -45,7 +49,7 @@ def demo(
     Exit status 1: what came is not what was to come of the scenario.
     """
     outcome = perform(
-        _chosen(scenario, trace, healthy, fault),
+        _chosen(scenario, trace, healthy, fault, ops_per_step),
         console=Console(stderr=True),
         report=print_json if json else partial(print_alerts, Console()),
         keep=keep,
@@ -54,11 +58,13 @@ def demo(
         raise typer.Exit(1)
 
 
-def _chosen(name: str | None, trace: Path | None, healthy: str | None, fault: str | None) -> Scenario:
+def _chosen(
+    name: str | None, trace: Path | None, healthy: str | None, fault: str | None, ops_per_step: int | None
+) -> Scenario:
     if trace is None:
-        if healthy is not None or fault is not None:
+        if (healthy, fault, ops_per_step) != (None, None, None):
             raise ConfigError(
-                "--healthy and --fault name steps of a trace of yours",
+                "--healthy, --fault and --ops-per-step are about a trace of yours",
                 hint="Give the trace with --trace DIR, or leave them out",
             )
         return recorded_scenario(name or "late1ms")
@@ -68,4 +74,4 @@ def _chosen(name: str | None, trace: Path | None, healthy: str | None, fault: st
         raise ConfigError(
             "--trace needs --healthy and --fault", hint="Name the steps, as in --healthy 10:100 --fault 101:200"
         )
-    return own_scenario(trace, healthy, fault)
+    return own_scenario(trace, healthy, fault, ops_per_step)

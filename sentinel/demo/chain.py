@@ -39,7 +39,7 @@ class Chain:
         for name in ("job", "job-work", "state", "prometheus", "alertmanager"):
             (folder / name).mkdir()
         self.players = PlayerGroup(
-            read_trace(scenario.trace_dir),
+            read_trace(scenario.trace_dir, ops_per_step=scenario.ops_per_step),
             steps,
             plugin=plugin_path(),
             player=player_path(),

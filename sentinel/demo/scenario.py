@@ -27,6 +27,7 @@ class Scenario:
     `healthy` and `fault` are each played over and over, in the recorded rhythm.
     `expected`: an alert, `"none"` when no alert may come, `"unknown"` for somebody's own trace.
     `stall_after` is what the daemon is told to take for a stall, as its configuration writes durations.
+    `ops_per_step` is for traces that do not show how many operations a step has.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Scenario:
     fault: StepRange
     expected: Expected | Literal["none", "unknown"]
     stall_after: str = "30s"
+    ops_per_step: int | None = None
 
     @property
     def expects_alert(self) -> bool:
@@ -70,11 +72,18 @@ def _scenarios() -> list[Scenario]:
     ]
 
 
-def own_scenario(trace_dir: Path, healthy: str, fault: str) -> Scenario:
+def own_scenario(trace_dir: Path, healthy: str, fault: str, ops_per_step: int | None = None) -> Scenario:
     """A trace of somebody's own, with ranges of steps as they wrote them. TraceError when they are no ranges."""
     title = f"the trace {trace_dir.name}"
     return Scenario(
-        trace_dir.name, title, trace_dir, StepRange.parse(healthy), StepRange.parse(fault), "unknown", stall_after="10s"
+        trace_dir.name,
+        title,
+        trace_dir,
+        StepRange.parse(healthy),
+        StepRange.parse(fault),
+        "unknown",
+        stall_after="10s",
+        ops_per_step=ops_per_step,
     )
 
 

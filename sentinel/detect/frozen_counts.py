@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from sentinel.config.detection import StalledSettings
+from sentinel.measure.groups import group_rows
 from sentinel.measure.membership import Communicator, Member, Membership
 from sentinel.measure.standstill import Standstill
 from sentinel.model.snapshot import Snapshot, StartedTable
@@ -66,12 +67,9 @@ def _all_stand(standstill: Standstill, limit: float) -> dict[int, float]:
 def differing_communicators(started: StartedTable) -> set[int]:
     """Communicators in which the ranks' counts of an operation are not the same."""
     known = np.isfinite(started.started)
-    keys = np.stack([started.comm[known], started.op[known]], axis=1)
-    unique, group = np.unique(keys, axis=0, return_inverse=True)
-    most, fewest = np.full(len(unique), -np.inf), np.full(len(unique), np.inf)
-    np.maximum.at(most, group.reshape(-1), started.started[known])
-    np.minimum.at(fewest, group.reshape(-1), started.started[known])
-    return set(unique[most > fewest, 0].tolist())
+    comm, count = started.comm[known], started.started[known]
+    group, first = group_rows(comm, started.op[known])
+    return set(comm[count != count[first][group]].tolist())
 
 
 def _stops(standstill: Standstill, membership: Membership) -> Mapping[Process, Mapping[int, tuple[float, float]]]:

@@ -65,7 +65,7 @@ class LateRankTest:
             return []
         floor = self._settings.late_rank.noise_floor_ratio
         nothing = Reference(*(np.zeros_like(lateness.rate) for _ in fields(Reference)))
-        peers = pool_cells(lateness, nothing, pairs, ~reference.known, floor)
+        peers = _clearer(*(pool_cells(lateness, nothing, pairs, ~reference.known, floor, mean) for mean in Mean))
         pools = [pool_cells(lateness, reference, pairs, reference.known, floor, mean) for mean in Mean]
         own = pools[Mean.GEOMETRIC]
         known = reference.known[pairs.place]
@@ -148,6 +148,12 @@ class LateRankTest:
 def _joined(*parts: Excess) -> Excess:
     """One after the other."""
     return Excess(*(np.concatenate([getattr(part, each.name) for part in parts]) for each in fields(Excess)))
+
+
+def _clearer(first: Pool, second: Pool) -> Pool:
+    """For each pair the one in which it stands out further."""
+    chosen = np.nan_to_num(second.stands_out) > np.nan_to_num(first.stands_out)
+    return Pool(*(np.where(chosen, getattr(second, each.name), getattr(first, each.name)) for each in fields(Pool)))
 
 
 def _cell(cells: Rows, leading: int) -> int | None:

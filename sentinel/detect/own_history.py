@@ -1,14 +1,14 @@
 """What each rank's lateness normally is: from the stored baseline, else learnt on the way."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import numpy.typing as npt
 from scipy import special
 
 from sentinel.baseline.baseline import Baseline, BaselineRow
-from sentinel.baseline.builder import BaselineLearner
+from sentinel.baseline.builder import BaselineLearner, Normal
 from sentinel.config.detection import BaselineSettings
 from sentinel.measure.index import grown
 from sentinel.measure.lateness import Lateness
@@ -76,39 +76,51 @@ class OwnHistory:
         if not unsettled.any():
             return
         self._learner.add(lateness, np.where(unsettled, rows, -1), fit)
-        for row in rows[unsettled].tolist():
-            ticks, known = self._learner.ticks(row), self._learnt_ticks[row]
-            if ticks >= self._settings.min_ticks and ticks >= 2 * known:
-                self._table[row] = _values(self._learner.row(row))
-                settled = ticks >= _LEARNING_SPAN * self._settings.min_ticks
-                self._learnt_ticks[row] = np.inf if settled else ticks
+        mine = rows[unsettled]
+        ticks = self._learner.ticks(mine)
+        due = (ticks >= self._settings.min_ticks) & (ticks >= 2 * self._learnt_ticks[mine])
+        mine, ticks = mine[due], ticks[due]
+        if len(mine):
+            self._table[mine] = _values(self._learner.normal(mine))
+            settled = ticks >= _LEARNING_SPAN * self._settings.min_ticks
+            self._learnt_ticks[mine] = np.where(settled, np.inf, ticks)
 
     def _extend(self) -> None:
         """Look up the rows that are new in the stored baseline."""
         keys = self._learner.roles.keys
         self._table = grown(self._table, len(keys), np.nan)
         self._learnt_ticks = grown(self._learnt_ticks, len(keys), 0.0)
+        stored: dict[int, BaselineRow] = {}
         for row in range(self._rows_seen, len(keys)):
-            stored = self._baseline.by_key.get(keys[row]) if self._baseline else None
-            if stored is not None and stored.ticks >= self._settings.min_ticks:
-                self._table[row] = _values(stored)
-                self._learnt_ticks[row] = np.inf
+            found = self._baseline.by_key.get(keys[row]) if self._baseline else None
+            if found is not None and found.ticks >= self._settings.min_ticks:
+                stored[row] = found
+        if stored:
+            rows = np.fromiter(stored, dtype=np.int64)
+            columns = ([getattr(one, field.name) for one in stored.values()] for field in fields(Normal))
+            self._table[rows] = _values(Normal(*(np.array(column) for column in columns)))
+            self._learnt_ticks[rows] = np.inf
         self._rows_seen = len(keys)
 
 
-def _values(row: BaselineRow) -> tuple[float, float, float, float, float]:
-    """Lateness and wait, each with its spread for comparing single ticks, and operations in a tick.
+def _values(normal: Normal) -> Floats:
+    """Lateness and wait, each with its spread for comparing single ticks, and operations in a tick. Shape (n, 5).
 
     Averages of an AR(1) series scatter more than its values tell: by sqrt((1 + rho) / (1 − rho)). A spread that comes
     from n values is itself uncertain: t quantiles instead of normal ones (prediction interval of a normal sample).
     """
-    few = float(np.sqrt(1 + 1 / row.ticks) * special.stdtrit(row.ticks - 1, 0.999) / special.ndtri(0.999))
-    spreads = (
-        spread * few * float(np.sqrt((1 + rho) / (1 - rho)))
-        for spread, rho in (
-            (row.lateness_spread_seconds, row.autocorrelation),
-            (row.wait_spread_seconds, row.wait_autocorrelation),
-        )
+    few = np.sqrt(1 + 1 / normal.ticks) * special.stdtrit(normal.ticks - 1, 0.999) / special.ndtri(0.999)
+
+    def corrected(spread: Floats, rho: Floats) -> Floats:
+        return np.asarray(spread * few * np.sqrt((1 + rho) / (1 - rho)))
+
+    return np.stack(
+        [
+            normal.lateness_seconds,
+            corrected(normal.lateness_spread_seconds, normal.autocorrelation),
+            normal.wait_seconds,
+            corrected(normal.wait_spread_seconds, normal.wait_autocorrelation),
+            normal.operations / normal.ticks,
+        ],
+        axis=1,
     )
-    spread, wait_spread = spreads
-    return row.lateness_seconds, spread, row.wait_seconds, wait_spread, row.operations / row.ticks

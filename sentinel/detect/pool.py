@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sentinel.detect.own_history import Reference
+from sentinel.measure.groups import Groups, group_rows
 from sentinel.measure.lateness import Lateness
 from sentinel.measure.peers import group_mad, group_median
 
@@ -45,9 +46,9 @@ class Pairs:
     def among(cls, lateness: Lateness, judged: npt.NDArray[np.bool_]) -> "Pairs":
         """The pairs in the rows that `judged` selects."""
         place = np.flatnonzero(judged)
-        keys = np.stack([lateness.comm[place], lateness.rank[place]], axis=1)
-        unique, inverse = np.unique(keys, axis=0, return_inverse=True)
-        return cls(unique[:, 0], unique[:, 1], place, inverse.reshape(-1).astype(np.int64))
+        comm, rank = lateness.comm[place], lateness.rank[place]
+        of_place, first = group_rows(comm, rank)
+        return cls(comm[first], rank[first], place, of_place)
 
 
 @dataclass(frozen=True)
@@ -141,9 +142,9 @@ def _stands_out(excess: Floats, spread: Floats, keys: npt.NDArray[np.integer]) -
     """How far each value is from the median of those with the same key."""
     if not len(excess):
         return np.empty(0)
-    _, group = np.unique(keys, return_inverse=True)
-    group = group.reshape(-1).astype(np.int64)
+    groups = Groups.of_rows(group_rows(keys)[0])
+    middle = group_median(excess, groups)
     # The median of the spreads is the floor: a MAD of zero is a normal case.
-    scale = np.maximum(group_mad(excess, group), group_median(spread, group))
-    distance = (excess - group_median(excess, group)[group]) / np.maximum(scale, np.finfo(float).tiny)[group]
-    return np.where(np.bincount(group)[group] >= MIN_PEERS, distance, np.nan)
+    scale = np.maximum(group_mad(excess, groups, middle), group_median(spread, groups))
+    distance = (excess - middle[groups.of]) / np.maximum(scale, np.finfo(float).tiny)[groups.of]
+    return np.where(groups.size[groups.of] >= MIN_PEERS, distance, np.nan)

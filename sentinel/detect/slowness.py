@@ -63,7 +63,8 @@ class Slowness:
         links, held = self._find_links(tick, lateness)
         series, pairs = self._late.test(tick.window, lateness, reference, judged, membership)
         suspects = self._late.suspects() | self._links.suspects()
-        self._history.learn(lateness, membership, vocabulary, lambda comm: comm in judged - suspects)
+        healthy = judged - suspects
+        self._history.learn(lateness, membership, vocabulary, lambda comm: comm in healthy)
         # What follows from a late rank or a slow link shows in all communicators of its job.
         suspected = {known[comm].job for comm in suspects if comm in known}
         apart = {comm for comm in judged if known[comm].job in suspected}

@@ -5,6 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+import numpy as np
+import numpy.typing as npt
+
 from sentinel.config.detection import StalledSettings
 from sentinel.detect.frozen_counts import launched_operations
 from sentinel.measure.membership import Communicator, Membership
@@ -44,18 +47,26 @@ def stalled_communicators(window: Window, snapshot: Snapshot, settings: StalledS
     By code, the age in seconds of the oldest operation in flight. Ages come from the nodes' own clocks and stop
     growing when scrapes stop, so that missing data does not look like a stall.
     """
-    finished = set(window.comm.tolist())
-    oldest: dict[int, float] = {}
-    for comm, _, seconds in _ages(snapshot):
-        oldest[comm] = max(oldest.get(comm, 0.0), seconds)
     limit = settings.stall_after.total_seconds()
-    return {comm: age for comm, age in oldest.items() if age >= limit and comm not in finished}
+    old = _known_ages(snapshot) & (snapshot.in_flight.oldest_seconds >= limit)
+    old[old] = ~np.isin(snapshot.in_flight.comm[old], window.comm)
+    oldest: dict[int, float] = {}
+    for comm, seconds in zip(
+        snapshot.in_flight.comm[old].tolist(), snapshot.in_flight.oldest_seconds[old].tolist(), strict=True
+    ):
+        oldest[comm] = max(oldest.get(comm, 0.0), seconds)
+    return oldest
+
+
+def _known_ages(snapshot: Snapshot) -> npt.NDArray[np.bool_]:
+    """Which rows of `in_flight` say something."""
+    ages = snapshot.in_flight.oldest_seconds
+    return np.asarray((ages >= 0.0) & (ages <= min(_MAX_AGE_SECONDS, snapshot.time)))
 
 
 def _ages(snapshot: Snapshot) -> Iterator[tuple[int, int, float]]:
     """(comm, rank, age of its oldest operation in flight), where that is known."""
-    flight = snapshot.in_flight
-    known = (flight.oldest_seconds >= 0.0) & (flight.oldest_seconds <= min(_MAX_AGE_SECONDS, snapshot.time))
+    flight, known = snapshot.in_flight, _known_ages(snapshot)
     columns = (flight.comm[known], flight.rank[known], flight.oldest_seconds[known])
     yield from zip(*(column.tolist() for column in columns), strict=True)
 

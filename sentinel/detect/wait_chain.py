@@ -82,16 +82,19 @@ class WaitChain:
         if not self._settings.enabled:
             return {}
         levels = self._history.step(waits, np.isin(waits.comm, np.fromiter(fit, dtype=np.int64)))
-        graph = WaitGraph(waits, levels, layout)
+        graph = WaitGraph(waits, levels, layout, slow)
         lates: dict[Process, list[LateSeries]] = defaultdict(list)
         for one in late:
             process = graph.process(one.comm, one.rank)
             if process is not None:
                 lates[process].append(one)
         links = {process: self._link(process, series, graph) for process, series in lates.items()}
+        # A root that nobody hears of stays one: those that wait for it cannot be its successors.
+        silent = {process: each for process, each in self._standing.items() if graph.is_silent(process)}
         roots = {process for process, link in links.items() if link.target is None}
+        roots |= {process for process, standing in silent.items() if standing is Standing.ROOT}
         chains = {process: self._follow(process, links, graph, roots, slow) for process in links}
-        self._standing = {process: chain.standing for process, chain in chains.items()}
+        self._standing = {**silent, **{process: chain.standing for process, chain in chains.items()}}
         self._waited = {process: count for process, count in self._waited.items() if process in chains}
         return chains
 

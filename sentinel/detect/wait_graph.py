@@ -1,5 +1,6 @@
 """Who waited for whom beyond what is normal, in one tick."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,8 +43,10 @@ class WaitGraph:
     excess over the other members, each beyond its own normal where that is known of all of them.
     """
 
-    def __init__(self, waits: Waits, levels: WaitLevels, layout: WaitLayout) -> None:
+    def __init__(self, waits: Waits, levels: WaitLevels, layout: WaitLayout, slow: Collection[int] = ()) -> None:
+        """slow: communicators in which everybody waits for the wire."""
         self._waits = waits
+        self._slow = slow
         self._layout = layout
         self._level, self._normal = levels.level, levels.normal
         self._number = {process: number for number, process in enumerate(layout.processes.keys)}
@@ -66,6 +69,11 @@ class WaitGraph:
         normal = self._normal[row, 1]
         return float(max(0.0, self._level[row, 1] - (0.0 if np.isnan(normal) else normal)))
 
+    def is_silent(self, process: Process) -> bool:
+        """Whether it is one of the job's, and nothing was measured of it."""
+        number = self._number.get(process)
+        return number is not None and not len(self._layout.rows_of(np.array([number])))
+
     def like(self, process: Process, comm: int) -> int | None:
         """The process's communicator of the same kind as `comm`."""
         processes = self._layout.processes
@@ -76,7 +84,7 @@ class WaitGraph:
         """Whom a process waits for beyond what the other members of `comm` do, in seconds per second.
 
         Waits below the floor are noise, and left out. In a collective it waits for the rank that is inside for least;
-        if that one is inside for long as well, for the communicator.
+        if that one is inside for long as well, or the communicator is slow, for the communicator.
         """
         excess = self._excess_of(comm)
         mine = (excess.process == self._number[process]) & (excess.ratio >= floor_ratio)
@@ -91,10 +99,13 @@ class WaitGraph:
         if self._waits.peer[row] != COLLECTIVES:
             source = int(self._layout.source[row])
             return self._layout.processes.keys[source] if source >= 0 else None
-        inside = self._inside_of(int(self._waits.comm[row]))
+        comm = int(self._waits.comm[row])
+        if comm in self._slow:
+            return comm
+        inside = self._inside_of(comm)
         last = min(inside, key=lambda each: inside[each])
         if inside[row] - inside[last] < _LAST_SHARE * ratio:
-            return int(self._waits.comm[row])
+            return comm
         number = int(self._layout.process[last])
         return self._layout.processes.keys[number] if number >= 0 else None
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sentinel.measure.groups import Groups, group_rows
 from sentinel.measure.peers import group_median, peers_median
 from sentinel.measure.window import Window
 from sentinel.model.vocabulary import Codes, Vocabulary
@@ -50,19 +51,19 @@ def measure_lateness(window: Window, vocabulary: Vocabulary, min_operations: int
     """Lateness in one window, over synchronizing operations; a rank needs `min_operations` in a cell to count."""
     synchronizing = np.array([vocabulary.find(name) or 0 for name in SYNCHRONIZING], dtype=np.int32)
     keep = (window.operations >= min_operations) & np.isin(window.op, synchronizing[synchronizing > 0])
-    keys = np.stack([window.comm, window.op, window.size, window.algo, window.proto], axis=1)[keep]
-    unique, cell = np.unique(keys, axis=0, return_inverse=True)
-    cell = cell.reshape(-1).astype(np.int64)
+    labels = (window.comm, window.op, window.size, window.algo, window.proto)
+    cell, first = group_rows(*(label[keep] for label in labels))
     # A cell with one rank has no peers: it is left out, and the others are numbered anew.
-    shared = np.bincount(cell, minlength=len(unique)) > 1
+    shared = np.bincount(cell, minlength=len(first)) > 1
     keep[keep] = shared[cell]
     cell = (np.cumsum(shared) - 1)[cell[shared[cell]]]
 
     operations = window.operations[keep]
     duration = np.exp(window.log_microseconds[keep] / operations) * 1e-6
     mean = window.seconds[keep] / operations
-    peers = peers_median(mean, cell)
-    rate = _cell_rate(window, keep, cell, operations)
+    groups = Groups.of_rows(cell)
+    peers = peers_median(mean, groups)
+    rate = _cell_rate(window, keep, groups, operations)
     return Lateness(
         comm=window.comm[keep],
         rank=window.rank[keep],
@@ -76,28 +77,24 @@ def measure_lateness(window: Window, vocabulary: Vocabulary, min_operations: int
         duration_seconds=duration,
         mean_seconds=mean,
         peers_seconds=peers,
-        lateness_seconds=peers_median(duration, cell) - duration,
+        lateness_seconds=peers_median(duration, groups) - duration,
         wait_seconds=peers - mean,
     )
 
 
-def _cell_rate(window: Window, keep: npt.NDArray[np.bool_], cell: npt.NDArray[np.int64], operations: Floats) -> Floats:
+def _cell_rate(window: Window, keep: npt.NDArray[np.bool_], groups: Groups, operations: Floats) -> Floats:
     """Operations per second of each row's cell, those that were not measured included."""
     progress = window.progress
     known = np.isfinite(progress.launched)
-    launched = _sum_by(progress.comm[known], progress.op[known], progress.launched[known])
-    measured = _sum_by(window.comm, window.op, window.operations)
+    both, _ = group_rows(
+        np.concatenate([window.comm, progress.comm[known]]), np.concatenate([window.op, progress.op[known]])
+    )
+    count = int(both.max(initial=-1)) + 1
+    mine, theirs = both[: len(window.comm)], both[len(window.comm) :]
+    measured = np.bincount(mine, weights=window.operations, minlength=count)
+    launched = np.bincount(theirs, weights=progress.launched[known], minlength=count)
     # Launched falls short of measured only by what was in flight when the window began.
-    scale = {key: max(1.0, launched.get(key, 0.0) / count) for key, count in measured.items()}
-    keys = zip(window.comm[keep].tolist(), window.op[keep].tolist(), strict=True)
-    scales = np.fromiter((scale[key] for key in keys), dtype=np.float64, count=len(cell))
-    return (group_median(operations / window.length_seconds, cell)[cell] if len(cell) else operations) * scales
-
-
-def _sum_by(comm: Codes, op: Codes, values: Floats) -> dict[tuple[int, int], float]:
-    """Sums by (comm, op)."""
-    if not len(values):
-        return {}
-    keys, inverse = np.unique(np.stack([comm, op], axis=1), axis=0, return_inverse=True)
-    sums = np.bincount(inverse.reshape(-1), weights=values, minlength=len(keys))
-    return dict(zip(map(tuple, keys.tolist()), sums.tolist(), strict=True))
+    scale = np.maximum(1.0, launched[mine[keep]] / measured[mine[keep]])
+    # A rank whose last scrape failed counted for longer than the others.
+    span = window.span_seconds(window.comm[keep], window.rank[keep])
+    return np.asarray(group_median(operations / span, groups)[groups.of] * scale)

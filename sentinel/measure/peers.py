@@ -3,56 +3,61 @@
 import numpy as np
 import numpy.typing as npt
 
+from sentinel.measure.groups import Groups, Numbers
+
 __all__ = ["MAD_TO_SIGMA", "group_mad", "group_median", "peers_median"]
 
 Floats = npt.NDArray[np.float64]
-Groups = npt.NDArray[np.int64]
 
 # For a normal distribution the standard deviation is this times the median absolute deviation: 1 / Phi^-1(3/4).
 MAD_TO_SIGMA = 1.482602218505602
 
 
-def _layout(values: Floats, group: Groups) -> tuple[Groups, Groups, Groups]:
-    """Order by (group, value); where each group starts in that order; its size. Groups are 0 … m − 1, none empty."""
-    order = np.lexsort((values, group))
-    size = np.bincount(group)
-    return order, np.concatenate([[0], np.cumsum(size)[:-1]]), size
+def group_median(values: Floats, groups: Groups | Numbers) -> Floats:
+    """The median of each group. values: shape (n,); groups, or the number of each row's; returns shape (m,)."""
+    groups = _laid_out(groups)
+    medians = np.empty(len(groups.size))
+    for numbers, rows in groups.blocks:
+        low, high = (rows.shape[1] - 1) // 2, rows.shape[1] // 2
+        ordered = np.partition(values[rows], (low, high), axis=1)
+        medians[numbers] = 0.5 * (ordered[:, low] + ordered[:, high])
+    return medians
 
 
-def group_median(values: Floats, group: Groups) -> Floats:
-    """The median of each group. values, group: shape (n,), groups numbered 0 … m − 1; returns shape (m,)."""
-    if not len(values):
-        return np.empty(0)
-    order, start, size = _layout(values, group)
-    ordered = values[order]
-    middle: Floats = 0.5 * (ordered[start + (size - 1) // 2] + ordered[start + size // 2])
-    return middle
+def group_mad(values: Floats, groups: Groups | Numbers, middle: Floats | None = None) -> Floats:
+    """The median absolute deviation from the median, times MAD_TO_SIGMA, of each group. Shapes as group_median.
+
+    `middle`: the medians, where they are known.
+    """
+    groups = _laid_out(groups)
+    middle = group_median(values, groups) if middle is None else middle
+    return MAD_TO_SIGMA * group_median(np.abs(values - middle[groups.of]), groups)
 
 
-def group_mad(values: Floats, group: Groups) -> Floats:
-    """The median absolute deviation from the median, times MAD_TO_SIGMA, of each group. Shapes as group_median."""
-    if not len(values):
-        return np.empty(0)
-    return MAD_TO_SIGMA * group_median(np.abs(values - group_median(values, group)[group]), group)
-
-
-def peers_median(values: Floats, group: Groups) -> Floats:
+def peers_median(values: Floats, groups: Groups | Numbers) -> Floats:
     """For each value the median of the *others* in its group. Shape (n,); NaN where a group has one member."""
-    if not len(values):
-        return np.empty(0)
-    order, start, size = _layout(values, group)
-    ordered = values[order]
-    group_of = group[order]
-    position = np.arange(len(values)) - start[group_of]
-    others = size[group_of] - 1
-    low, high = (others - 1) // 2, others // 2  # places of the two middle ones among the others
-    low += low >= position
-    high += high >= position
-    alone = others == 0
-    last = size[group_of] - 1
-    low, high = np.clip(low, 0, last), np.clip(high, 0, last)
-    middle = 0.5 * (ordered[start[group_of] + low] + ordered[start[group_of] + high])
-    middle[alone] = np.nan
-    result = np.empty_like(values)
-    result[order] = middle
+    groups = _laid_out(groups)
+    result = np.full(len(values), np.nan)
+    for _, rows in groups.blocks:
+        size = rows.shape[1]
+        if size > 1:
+            result[rows] = _others(values[rows])
     return result
+
+
+def _others(values: Floats) -> Floats:
+    """For each value the median of the others in its row. Shape (groups, size), size at least 2."""
+    size = values.shape[1]
+    half = size // 2
+    if size % 2 == 0:
+        # An odd number of others: taking one away from below the middle moves it up, and the other way round.
+        ordered = np.partition(values, (half - 1, half), axis=1)
+        low, high = ordered[:, half - 1, None], ordered[:, half, None]
+        return np.where(values <= low, high, low)
+    ordered = np.partition(values, (half - 1, half, half + 1), axis=1)
+    low, middle, high = (ordered[:, place, None] for place in (half - 1, half, half + 1))
+    return np.where(values < middle, middle + high, np.where(values > middle, low + middle, low + high)) * 0.5
+
+
+def _laid_out(groups: Groups | Numbers) -> Groups:
+    return groups if isinstance(groups, Groups) else Groups.of_rows(groups)

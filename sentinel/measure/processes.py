@@ -23,9 +23,11 @@ _UNKNOWN = -1
 
 @dataclass(frozen=True)
 class Processes:
-    """All processes of a membership, numbered.
+    """All processes of a membership, numbered, with those that were there before.
 
-    `kind` numbers communicators that do the same in different places, such as all data-parallel groups of a job.
+    The latter are known by `number` alone: somebody may wait for a process that nobody scrapes. `kind` numbers
+    communicators that do the same in different places, such as all data-parallel groups of a job; it stays what it is
+    when members are missing.
     """
 
     keys: Sequence[Process]
@@ -35,23 +37,30 @@ class Processes:
     comms: Mapping[int, Sequence[int]]  # by process
 
     @classmethod
-    def of(cls, membership: Membership) -> "Processes":
-        """Those that are known now."""
+    def of(cls, membership: Membership, before: "Processes | None" = None) -> "Processes":
+        """Those that are known now, and of those `before` the ones whose communicators are still there."""
         keys: dict[Process, int] = {}
         number: dict[tuple[int, int], int] = {}
         members: dict[int, Rows] = {}
         kinds: dict[tuple[object, ...], int] = {}
         kind: dict[int, int] = {}
         comms: dict[int, list[int]] = defaultdict(list)
+        earlier: dict[int, dict[int, Process]] = defaultdict(dict)
+        if before is not None:
+            for (comm, rank), process in before.number.items():
+                earlier[comm][rank] = before.keys[process]
         for comm, communicator in membership.communicators.items():
             mine = []
+            absent = {rank: who for rank, who in earlier[comm].items() if rank not in communicator.members}
+            for rank, who in absent.items():
+                number[comm, rank] = keys.setdefault(who, len(keys))
             for rank, member in communicator.members.items():
                 process = keys.setdefault((communicator.job, member.node, member.global_rank), len(keys))
                 number[comm, rank] = process
                 comms[process].append(comm)
                 mine.append(process)
             members[comm] = np.array(mine, dtype=np.int64)
-            kind[comm] = kinds.setdefault(_kind(communicator), len(kinds))
+            kind[comm] = kinds.setdefault(_kind(communicator, [who[2] for who in absent.values()]), len(kinds))
         return cls(list(keys), number, members, kind, comms)
 
 
@@ -97,7 +106,8 @@ class WaitLayoutReader:
     def read(self, waits: Waits, membership: Membership) -> WaitLayout:
         """The layout of one tick's waits."""
         if self._membership is not membership:
-            self._processes, self._membership, self._last = Processes.of(membership), membership, None
+            self._processes, self._membership = Processes.of(membership, self._processes), membership
+            self._last = None
         series = np.stack([waits.comm, waits.rank, waits.peer], axis=1)
         if self._last is None or not np.array_equal(self._last[0], series):
             self._last = (series, _laid_out(series, self._processes, membership))
@@ -128,9 +138,9 @@ def _laid_out(series: npt.NDArray[np.int32], processes: Processes, membership: M
     return WaitLayout(processes, *rows)
 
 
-def _kind(communicator: Communicator) -> tuple[object, ...]:
+def _kind(communicator: Communicator, absent: Sequence[int]) -> tuple[object, ...]:
     """Names are often empty and shared by groups of different kinds: the distance of the members tells those apart."""
     role = communicator.role
-    ranks = sorted(member.global_rank for member in communicator.members.values())
+    ranks = sorted([*absent, *(member.global_rank for member in communicator.members.values())])
     distance = min((after - before for before, after in pairwise(ranks)), default=0)
     return (communicator.job, role.comm_name, role.nranks, role.nnodes, distance)

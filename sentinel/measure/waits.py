@@ -60,7 +60,7 @@ def _received(window: Window, traffic: Traffic, vocabulary: Vocabulary) -> Waits
     launched = _launched(window, -1 if receive is None else receive, keys)
     # Launched falls short of measured only by what was in flight when the window began.
     scale = np.fmax(1.0, np.divide(launched, measured, out=np.ones_like(measured), where=measured > 0))
-    inside = peers.seconds[is_recv] * scale[of_rank] / window.length_seconds
+    inside = peers.seconds[is_recv] * scale[of_rank] / window.span_seconds(peers.comm[is_recv], peers.rank[is_recv])
     known = peers.peer[is_recv] >= 0
     comm, rank, peer = (column[is_recv][known] for column in (peers.comm, peers.rank, peers.peer))
     return Waits(comm, rank, peer, inside[known], np.zeros(len(comm)))

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from sentinel.config.detection import BaselineSettings
+from sentinel.measure.groups import group_rows
 from sentinel.model.snapshot import Snapshot
 
 __all__ = ["WarmUp"]
@@ -24,13 +25,12 @@ class WarmUp:
     def step(self, snapshot: Snapshot) -> Mapping[int, bool]:
         """For each communicator with launched operations, by code: whether it is warm."""
         started = snapshot.started
-        per_rank: dict[tuple[int, int], float] = {}
-        keys = zip(started.comm.tolist(), started.rank.tolist(), np.nan_to_num(started.started).tolist(), strict=True)
-        for comm, rank, count in keys:
-            per_rank[comm, rank] = per_rank.get((comm, rank), 0.0) + count
-        fewest: dict[int, float] = {}
-        for (comm, _), count in per_rank.items():
-            fewest[comm] = min(fewest.get(comm, np.inf), count)
+        of_rank, first = group_rows(started.comm, started.rank)
+        launched = np.bincount(of_rank, weights=np.nan_to_num(started.started), minlength=len(first))
+        of_comm, place = group_rows(started.comm[first])
+        least = np.full(len(place), np.inf)
+        np.minimum.at(least, of_comm, launched)
+        fewest = dict(zip(started.comm[first][place].tolist(), least.tolist(), strict=True))
         self._first_seen = {comm: self._first_seen.get(comm, snapshot.time) for comm in fewest}
         return {
             comm: count >= self._operations or snapshot.time - self._first_seen[comm] >= self._seconds

@@ -1,11 +1,12 @@
 """What happened between two snapshots."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from sentinel.measure.difference import Difference
+from sentinel.measure.spans import SpanReader, Spans
 from sentinel.model.snapshot import Snapshot
 from sentinel.model.vocabulary import Codes
 
@@ -47,11 +48,16 @@ class Window:
     log_microseconds: Floats
     progress: Progress
     resets: int
+    spans: Spans = field(default_factory=Spans.unknown)
 
     @property
     def length_seconds(self) -> float:
         """How long the window is."""
         return self.end - self.start
+
+    def span_seconds(self, comm: Codes, rank: Codes) -> Floats:
+        """How long each of these ranks' counters counted for it; its length where that is not known. Shape (n,)."""
+        return self.spans.of(comm, rank, self.length_seconds)
 
 
 class Differencer:
@@ -61,6 +67,7 @@ class Differencer:
         self._time: float | None = None
         self._cells = Difference(3)
         self._started = Difference(1)
+        self._spans = SpanReader()
 
     def step(self, snapshot: Snapshot) -> Window | None:
         """The window that ends at this snapshot; None for the first one. ValueError when time does not advance."""
@@ -72,6 +79,7 @@ class Differencer:
             (cells.operations, cells.seconds, cells.log_microseconds),
         )
         launched = self._started.step((started.comm, started.rank, started.op), (started.started,))
+        spans = self._spans.step(snapshot)
         start, self._time = self._time, snapshot.time
         if start is None:
             return None
@@ -97,6 +105,7 @@ class Differencer:
                 total=started.started,
             ),
             resets=int(np.count_nonzero(reset)),
+            spans=spans,
         )
 
 

@@ -18,16 +18,16 @@ def filled(values: np.ndarray, capacity: int = 512) -> ThinnedHistory:
 @pytest.mark.parametrize("count", [1, 7, 8, 9, 64, 1000])
 def test_what_is_kept_spans_the_whole_past_evenly(count: int) -> None:
     history = filled(np.arange(count, dtype=float), capacity=8)
-    assert history.count(0) == count
-    assert history.median(0) == pytest.approx((count - 1) / 2, abs=count / 8 + 0.5)
+    assert history.counts(ROW)[0] == count
+    assert history.medians(ROW)[0] == pytest.approx((count - 1) / 2, abs=count / 8 + 0.5)
 
 
 def test_statistics_survive_thinning() -> None:
     values = np.random.default_rng(3).normal(5.0, 2.0, 20_000)
     history = filled(values)
-    assert history.median(0) == pytest.approx(5.0, abs=0.3)
-    assert history.spread(0) == pytest.approx(2.0, rel=0.12)
-    assert history.autocorrelation(0) < 0.2
+    assert history.medians(ROW)[0] == pytest.approx(5.0, abs=0.3)
+    assert history.spreads(ROW)[0] == pytest.approx(2.0, rel=0.12)
+    assert history.autocorrelations(ROW)[0] < 0.2
 
 
 @pytest.mark.parametrize("rho", [0.5, 0.9])
@@ -36,27 +36,27 @@ def test_autocorrelation(rho: float) -> None:
     values = np.zeros(4000)
     for place in range(1, len(values)):
         values[place] = rho * values[place - 1] + random.normal()
-    assert filled(values).autocorrelation(0) == pytest.approx(rho, abs=0.12)
+    assert filled(values).autocorrelations(ROW)[0] == pytest.approx(rho, abs=0.12)
 
 
 def test_outliers_do_not_move_it() -> None:
     values = np.random.default_rng(5).normal(0.0, 1.0, 500)
     values[::20] = 1000.0
     history = filled(values)
-    assert abs(history.median(0)) < 0.2
-    assert 1.0 < history.spread(0) < 3.5  # they weigh as a heavy tail would
+    assert abs(history.medians(ROW)[0]) < 0.2
+    assert 1.0 < history.spreads(ROW)[0] < 3.5  # they weigh as a heavy tail would
 
 
 def test_rows_are_independent() -> None:
     history = ThinnedHistory(4)
     history.append(np.array([0, 2]), np.array([1.0, 9.0]))
     history.append(np.array([2]), np.array([11.0]))
-    assert [history.count(row) for row in range(4)] == [1, 0, 2, 0]
-    assert history.median(2) == 10.0
+    assert history.counts(np.arange(4)).tolist() == [1, 0, 2, 0]
+    assert history.medians(np.array([2, 0])).tolist() == [10.0, 1.0]
 
 
 def test_a_heavy_tail_widens_the_spread() -> None:
     """For a log-normal sample the median absolute deviation alone says 0.9; one in a hundred lies beyond 16."""
     values = np.random.default_rng(6).lognormal(0.0, 1.2, 500)
-    assert filled(values).spread(0) == pytest.approx(6.6, rel=0.3)
-    assert filled(-values).spread(0) < 1.5  # what is early does no harm
+    assert filled(values).spreads(ROW)[0] == pytest.approx(6.6, rel=0.3)
+    assert filled(-values).spreads(ROW)[0] < 1.5  # what is early does no harm

@@ -1,6 +1,7 @@
 """A job on one page: its communicators, and what each rank waits in one tick."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -38,6 +39,17 @@ class Job:
 
     def code(self, name: str) -> int:
         return self.vocabulary.code(name)
+
+    def leave(self, rank: int) -> None:
+        """Nobody knows of that global rank any more."""
+        self.membership = Membership(
+            {
+                comm: replace(
+                    known, members={place: one for place, one in known.members.items() if one.global_rank != rank}
+                )
+                for comm, known in self.membership.communicators.items()
+            }
+        )
 
     def waits(
         self,

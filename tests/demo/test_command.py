@@ -16,7 +16,7 @@ NOWHERE = Path("/nowhere")
     ("arguments", "message"),
     [
         ({"scenario": "late2ms"}, "there is no scenario 'late2ms'"),
-        ({"healthy": "1:2"}, "--healthy and --fault name steps of a trace of yours"),
+        ({"healthy": "1:2"}, "--healthy, --fault and --ops-per-step are about a trace of yours"),
         ({"trace": NOWHERE}, "--trace needs --healthy and --fault"),
         ({"trace": NOWHERE, "healthy": "1:2", "fault": "3:4"}, "there is no such folder"),
         ({"trace": NOWHERE, "healthy": "1-2", "fault": "3:4"}, "cannot read a range of steps (1-2)"),

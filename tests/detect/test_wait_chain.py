@@ -1,7 +1,9 @@
 """Chains, tick by tick, from what ranks wait."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 
+import numpy as np
 import pytest
 from cluster.waiting import Job
 
@@ -150,6 +152,33 @@ def test_a_chain_ends_at_a_communicator_that_is_slow_as_a_whole() -> None:
     assert {(chain.standing, *path(chain)) for chain in chains.values()} == {(Standing.HELD, job.code("t1"))}
     called = Chains(job).step(waits, series, slow=[job.code("t1")])
     assert {chain.standing for chain in called.values()} == {Standing.VICTIM}
+
+
+def test_nobody_is_waited_for_in_a_slow_communicator() -> None:
+    job = Job({"world": range(8), "node": range(4)})
+    # Behind a slow link ranks leave one after the other: who is inside for less has done nothing.
+    inside = {("world", rank): 0.1 for rank in range(8)} | {("world", 2): 0.3}
+    waits = job.waits(inside=inside, late={("node", 2): 0.2})
+    chains = Chains(job)
+    chain = chains.step(waits, [job.late("node", 2)], slow=[job.code("world")])[2]
+    assert (chain.standing, path(chain)) == (Standing.VICTIM, [job.code("world")])
+    assert chains.step(waits, [job.late("node", 2)])[2].path != chain.path
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+def test_who_waits_for_a_root_that_nobody_hears_of_is_not_its_successor(leaves: bool) -> None:
+    job = pipeline()
+    chains = Chains(job)
+    late = {("s0", 1): 0.2, ("s1", 5): 0.2}
+    waits = job.waits({**NORMAL, ("p1", 5, 1): 0.5}, late=late)
+    assert chains.step(waits, [job.late("s0", 1), job.late("s1", 5)])[5].standing is Standing.VICTIM
+    silent = [job.membership.member(*pair).global_rank == 1 for pair in zip(waits.comm, waits.rank, strict=True)]
+    heard = Waits(*(getattr(waits, field.name)[~np.array(silent)] for field in fields(Waits)))
+    if leaves:
+        job.leave(1)
+    for _ in range(3 * HOLD_TICKS):
+        chain = chains.step(heard, [job.late("s1", 5)])[5]
+        assert (chain.standing, path(chain)) == (Standing.VICTIM, [1])
 
 
 def test_late_in_one_communicator_of_its_own_accord_is_late() -> None:
