@@ -24,14 +24,14 @@ ALERT_NAMES = {
     Verdict.IMBALANCE: "NcclWorkloadImbalanced",
 }
 _SEVERITIES = {Tier.P0: "critical", Tier.P1: "warning", Tier.P2: "info"}
-_PHRASES = {
-    Verdict.LATE_RANK: "{who} arrives late at collectives",
-    Verdict.SLOW_LINK: "{who} sends or receives slowly",
-    Verdict.SLOW_FABRIC: "the network is slow for {who}",
-    Verdict.STALLED: "{who} has stalled",
-    Verdict.RANK_MISSING: "{who} is gone while its peers wait",
-    Verdict.DRIFT: "{who} is getting slower",
-    Verdict.IMBALANCE: "work is unevenly spread over {who}",
+_PHRASES = {  # about one, about several
+    Verdict.LATE_RANK: ("{who} arrives late at collectives", "{who} arrive late at collectives"),
+    Verdict.SLOW_LINK: ("{who} sends or receives slowly", "{who} send or receive slowly"),
+    Verdict.SLOW_FABRIC: ("the network is slow for {who}",) * 2,
+    Verdict.STALLED: ("{who} has stalled", "{who} have stalled"),
+    Verdict.RANK_MISSING: ("{who} is gone while its peers wait", "{who} are gone while their peers wait"),
+    Verdict.DRIFT: ("{who} is getting slower", "{who} are getting slower"),
+    Verdict.IMBALANCE: ("work is unevenly spread over {who}",) * 2,
 }
 
 
@@ -128,7 +128,7 @@ def summarize(incident: Incident) -> str:
     )
     who = _who(culprit) + (f" ({place})" if place else "")
     job = f" in job {culprit.job_id}" if culprit.job_id else ""
-    text = _PHRASES[culprit.verdict].format(who=who) + job
+    text = _PHRASES[culprit.verdict][len(culprit.ranks) > 1].format(who=who) + job
     return text[:1].upper() + text[1:]
 
 

@@ -33,13 +33,13 @@ def _sentences(incident: Incident) -> Iterator[str]:
 
 
 def _late(evidence: Mapping[str, Any]) -> Iterator[str]:
-    cell: Mapping[str, Any] = next(iter(evidence.get("cells", ())), {})
     try:
+        cell: Mapping[str, Any] = evidence["cells"][0]
         size = format_quantity("size_bytes", cell["size_bytes"])[1]
         own, peers, lateness = (
             format_seconds(cell[key]) for key in ("duration_seconds", "peers_duration_seconds", "lateness_seconds")
         )
-    except KeyError:  # kept by another version
+    except (KeyError, IndexError, TypeError):  # kept by another version
         yield from _numbers(evidence)
         return
     text = f"Its {cell['op']} of {size} takes {own} and its peers' {peers}: it arrives {lateness} after them"
@@ -47,6 +47,10 @@ def _late(evidence: Mapping[str, Any]) -> Iterator[str]:
     if normal is not None:
         text += f", normally {format_seconds(normal)}"
     yield text + "."
+    victims = evidence.get("late_because_of_it")
+    if isinstance(victims, Mapping) and isinstance(victims.get("first_ranks"), list) and victims["first_ranks"]:
+        shown = ", ".join(str(rank) for rank in victims["first_ranks"][:_RANKS_SHOWN])
+        yield f"Late because of it: rank {shown}" + (" and others." if victims.get("ranks", 0) > _RANKS_SHOWN else ".")
 
 
 def _stalled(evidence: Mapping[str, Any]) -> Iterator[str]:
@@ -55,6 +59,46 @@ def _stalled(evidence: Mapping[str, Any]) -> Iterator[str]:
     yield f"{reason[:1].upper()}{reason[1:]}" + (f", for {format_seconds(lasts)}." if lasts is not None else ".")
     if missing := evidence.get("missing_ranks"):
         yield f"About {missing} of the ranks nothing is known."
+
+
+def _slow_link(evidence: Mapping[str, Any]) -> Iterator[str]:
+    peer, node = evidence.get("peer_rank"), evidence.get("peer_node")
+    other = f"rank {peer}" + (f" on {node}" if node else "") if peer is not None else "its peers"
+    try:
+        own, peers = (format_seconds(evidence[key]) for key in ("step_seconds", "peers_step_seconds"))
+        yield {
+            "slow_sender": f"A network step to {other} is on the wire for {own}, its peers' for {peers}.",
+            "slow_receiver_host": f"Its host takes {own} a step to take in what {other} sent, its peers' {peers}.",
+        }[evidence["kind"]]
+    except (KeyError, TypeError):  # kept by another version
+        yield from _numbers(evidence)
+
+
+def _slow_fabric(evidence: Mapping[str, Any]) -> Iterator[str]:
+    try:
+        cell = evidence["cells"][0]
+        size = format_quantity("size_bytes", cell["size_bytes"])[1]
+        now, normal = (format_seconds(cell[key]) for key in ("transfer_seconds", "baseline_transfer_seconds"))
+        yield f"Its {cell['op']} of {size} takes {now} with nobody late, normally {normal}."
+    except (KeyError, IndexError, TypeError):
+        yield from _numbers(evidence)
+
+
+def _missing(evidence: Mapping[str, Any]) -> Iterator[str]:
+    reason = str(evidence.get("reason", "its series are gone"))
+    lasts = evidence.get("missing_seconds")
+    yield f"{reason[:1].upper()}{reason[1:]}" + (f", for {format_seconds(lasts)}." if lasts is not None else ".")
+
+
+def _drift(evidence: Mapping[str, Any]) -> Iterator[str]:
+    try:
+        rise, slope, before = (
+            f"{evidence[key] * 100:.3g}%" for key in ("rise_ratio", "slope_ratio_per_hour", "before_ratio")
+        )
+        what = "Transfers take" if evidence["of"] == "transfer" else "Waiting for it takes"
+        yield f"{what} {rise} more of the job's time than the {before} before, and {slope} more each hour."
+    except (KeyError, TypeError):
+        yield from _numbers(evidence)
 
 
 def _earlier(evidence: Mapping[str, Any]) -> Iterator[str]:
@@ -80,8 +124,13 @@ def _numbers(evidence: Mapping[str, Any]) -> Iterator[str]:
         yield "; ".join(parts) + "."
 
 
+_RANKS_SHOWN: Final = 4
 _HARDWARE: Final = {"gpu": "GPU"}
 _DETAILS: Final[Mapping[Verdict, Callable[[Mapping[str, Any]], Iterator[str]]]] = {
     Verdict.LATE_RANK: _late,
     Verdict.STALLED: _stalled,
+    Verdict.SLOW_LINK: _slow_link,
+    Verdict.SLOW_FABRIC: _slow_fabric,
+    Verdict.RANK_MISSING: _missing,
+    Verdict.DRIFT: _drift,
 }
