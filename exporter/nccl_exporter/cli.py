@@ -28,7 +28,12 @@ from nccl_exporter.web.configuration import WebConfig
 
 _log = logging.getLogger(__name__)
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 
 
 class Level(StrEnum):

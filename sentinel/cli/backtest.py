@@ -54,9 +54,10 @@ def backtest(
     else:
         if outcome.incidents:
             print_table(INCIDENT_HEADERS, incident_rows(outcome.incidents))
+        noun = "incident" if len(outcome.incidents) == 1 else "incidents"
         known = f"baseline {version}" if version else "no baseline"
         typer.echo(
-            f"{len(outcome.incidents)} incidents in {outcome.ticks} ticks from {format_instant(outcome.start)} "
+            f"{len(outcome.incidents)} {noun} in {outcome.ticks} ticks from {format_instant(outcome.start)} "
             f"to {format_instant(outcome.end)}, {known}",
             err=True,
         )

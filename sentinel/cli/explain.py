@@ -51,7 +51,8 @@ def explain(
 
 def _the_one(found: list[Incident], prefix: str, where: str) -> Incident:
     if not found:
-        raise StateError(f"no incident {prefix}", where=where, hint="`sentinel status` lists those that are open.")
+        hint = "Name the daemon's configuration with --config; `sentinel status` lists what is open."
+        raise StateError(f"no incident {prefix}", where=where, hint=hint)
     if len(found) > 1:
         ids = ", ".join(incident.id for incident in found[:10])
         raise StateError(f"{len(found)} incidents begin with {prefix!r}", where=where, why=ids)

@@ -1,5 +1,6 @@
 """The files that a configuration names."""
 
+import os
 from pathlib import Path
 
 from sentinel.config.settings import Settings
@@ -9,15 +10,28 @@ __all__ = ["check_files"]
 
 
 def check_files(settings: Settings) -> None:
-    """Whether every secret and certificate can be read now. ConfigError names all that cannot."""
+    """Whether secrets and certificates can be read, and the state directory written. ConfigError names all faults."""
     faults = [
         f"{section}.{key} = {str(path)!r}: {fault}"
         for section, access in (("prometheus", settings.prometheus), ("alertmanager", settings.alertmanager))
         for key, path in access.files().items()
         if (fault := _fault(path))
     ]
+    if fault := _directory_fault(settings.state.directory):
+        faults.append(f"state.directory = {str(settings.state.directory)!r}: {fault}")
     if faults:
         raise ConfigError("the configuration names files that cannot be used", why="\n  " + "\n  ".join(faults))
+
+
+def _directory_fault(path: Path) -> str:
+    """Why a directory cannot be written or made; nothing is."""
+    if path.exists():
+        if not path.is_dir():
+            return "it is no directory"
+        return "" if os.access(path, os.W_OK | os.X_OK) else "this user may not write there"
+    if not path.parent.is_dir():
+        return f"there is no directory {path.parent}"
+    return "" if os.access(path.parent, os.W_OK | os.X_OK) else "it is not there, and this user may not make it"
 
 
 def _fault(path: Path) -> str:

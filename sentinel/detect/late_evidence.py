@@ -67,9 +67,9 @@ def late_finding(
 def _cells(
     rows: "np.ndarray[Any, Any]", lateness: Lateness, reference: Reference, vocabulary: Vocabulary
 ) -> list[dict[str, Any]]:
-    """The cells that cost most, most costly first; at least one."""
-    normal = np.nan_to_num(reference.lateness_seconds[rows])
-    cost = (lateness.lateness_seconds[rows] - normal) * lateness.rate[rows]
+    """The cells that cost most, most costly first; at least one. By arithmetic means, which subtract and add up."""
+    normal = np.nan_to_num(reference.wait_seconds[rows])
+    cost = (lateness.wait_seconds[rows] - normal) * lateness.rate[rows]
     shown = []
     for place in rows[np.argsort(-cost, kind="stable")][:_CELLS_SHOWN].tolist():
         known = bool(reference.known[place])
@@ -82,9 +82,9 @@ def _cells(
                 "operations": round(float(lateness.operations[place])),
                 "duration_seconds": _rounded(lateness.mean_seconds[place]),
                 "peers_duration_seconds": _rounded(lateness.peers_seconds[place]),
-                "lateness_seconds": _rounded(lateness.lateness_seconds[place]),
-                "baseline_lateness_seconds": _rounded(reference.lateness_seconds[place]) if known else None,
-                "baseline_spread_seconds": _rounded(reference.spread_seconds[place]) if known else None,
+                "lateness_seconds": _rounded(lateness.wait_seconds[place]),
+                "baseline_lateness_seconds": _rounded(reference.wait_seconds[place]) if known else None,
+                "baseline_spread_seconds": _rounded(reference.wait_spread_seconds[place]) if known else None,
             }
         )
     return shown

@@ -112,8 +112,8 @@ def _find(
             "stalled_seconds": round(age, 1),
             "communicators": sorted(c.id for c in stalled),
             "waiting_ranks": sorted(rank for _, rank in waiting)[:_RANKS_SHOWN],
-            "missing_ranks": sum(c.missing for c in stalled),
-            "operations_behind": {str(rank): behind for rank, behind in _most_behind(ranks)},
+            "ranks_without_data": sum(c.missing for c in stalled),
+            "operations_behind": [{"rank": rank, "operations": behind} for rank, behind in _most_behind(ranks)],
         },
     )
 

@@ -46,7 +46,7 @@ class CellCourse:
 
     labels: CellLabels
     total_seconds: float
-    duration_seconds: Course  # geometric means
+    duration_seconds: Course  # means over the operations of a tick
     lateness_seconds: Course
 
 
@@ -98,8 +98,8 @@ class Recorder:
             key = tuple(int(label[rows[0]]) for label in labels)
             ranks = lateness.rank[rows]
             self._cells.setdefault(key, {})[now] = (
-                _Row.of(ranks, lateness.duration_seconds[rows], culprits),
-                _Row.of(ranks, lateness.lateness_seconds[rows], culprits),
+                _Row.of(ranks, lateness.mean_seconds[rows], culprits),
+                _Row.of(ranks, lateness.wait_seconds[rows], culprits),
             )
             spent = float(np.sum(lateness.mean_seconds[rows] * lateness.operations[rows]))
             self._seconds[key] = self._seconds.get(key, 0.0) + spent

@@ -80,7 +80,7 @@ def incident_figure(times: Floats, panels: Sequence[Panel], launched_rate: Cours
             duration.tick_params(labelbottom=False)
             duration.xaxis.get_offset_text().set_visible(False)
             if column == 0:
-                duration.set_ylabel(f"duration, geometric mean ({duration.get_ylabel()})")
+                duration.set_ylabel(f"mean duration ({duration.get_ylabel()})")
                 lateness.set_ylabel(f"lateness ({lateness.get_ylabel()})")
         if launched_rate is not None:
             progress = figure.add_subplot(grid[rows - 1, :], sharex=first)

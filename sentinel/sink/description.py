@@ -57,7 +57,7 @@ def _stalled(evidence: Mapping[str, Any]) -> Iterator[str]:
     reason = str(evidence.get("reason", "nothing finishes"))
     lasts = evidence.get("stalled_seconds")
     yield f"{reason[:1].upper()}{reason[1:]}" + (f", for {format_seconds(lasts)}." if lasts is not None else ".")
-    if missing := evidence.get("missing_ranks"):
+    if missing := evidence.get("ranks_without_data"):
         yield f"About {missing} of the ranks nothing is known."
 
 

@@ -13,6 +13,7 @@ __all__ = ["FILE_NAME", "explained", "open_database", "open_database_readonly", 
 FILE_NAME = "sentinel.db"
 _BUSY_SECONDS = 10.0
 _HINT_BROKEN = "Move it away: a new one is made; what is lost is memory of past incidents and baselines."
+_HINT_UNWRITABLE = "Set state.directory to a directory that this user may write."
 
 
 def open_database(directory: Path) -> sqlite3.Connection:
@@ -20,14 +21,19 @@ def open_database(directory: Path) -> sqlite3.Connection:
     path = directory / FILE_NAME
     try:
         directory.mkdir(mode=0o750, exist_ok=True)
-    except FileNotFoundError:
+    except FileNotFoundError as error:
+        is_there = directory.parent.is_dir()  # as in /proc, where nothing can be made
         hint = f"Create {directory.parent}, or set state.directory."
         raise StateError(
-            "no state directory", where=str(directory), why="its parent does not exist", hint=hint
+            "no state directory",
+            where=str(directory),
+            why=str(error.strerror) if is_there else "its parent does not exist",
+            hint=_HINT_UNWRITABLE if is_there else hint,
         ) from None
     except OSError as error:
-        hint = "Set state.directory to a directory that this user may write."
-        raise StateError("no state directory", where=str(directory), why=str(error.strerror), hint=hint) from error
+        raise StateError(
+            "no state directory", where=str(directory), why=str(error.strerror), hint=_HINT_UNWRITABLE
+        ) from error
     with explained(path):
         connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
         try:

@@ -68,7 +68,7 @@ def test_a_backtest_finds_the_late_rank(run: Run, history: History, options: lis
     text = run("backtest", "--from", history.start, "--to", history.end, *options)
     assert text.status == 1
     assert "Rank 3 (on node0 GPU 3) arrives late at collectives in job 4711" in text.out
-    assert "1 incidents in" in text.err
+    assert "1 incident in" in text.err
 
 
 def test_a_healthy_history_is_0(run: Run, history: History, options: list[str]) -> None:

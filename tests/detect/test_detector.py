@@ -230,7 +230,7 @@ def test_a_rank_about_which_nothing_is_known_is_not_accused_of_a_stall() -> None
     job.silent = {2}
     named = findings(steps(detector, job.ticks(8)))
     assert {finding.culprit.ranks for finding in named} == {()}
-    assert named[-1].evidence["missing_ranks"] == 1
+    assert named[-1].evidence["ranks_without_data"] == 1
 
 
 def test_verdicts_can_be_switched_off() -> None:

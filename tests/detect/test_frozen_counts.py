@@ -72,7 +72,7 @@ def test_who_is_behind_is_named_after_the_time_that_the_configuration_gives_it()
     assert job.rest(counts, ticks=6) == []
     found = job.rest(counts)
     assert named(found) == {(3,)}
-    assert found[0].evidence["operations_behind"] == {"3": 1.0}
+    assert found[0].evidence["operations_behind"] == [{"rank": 3, "operations": 1.0}]
     assert found[0].victims == 3
 
 

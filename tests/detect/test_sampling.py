@@ -83,7 +83,7 @@ def test_a_stall_in_an_operation_that_nobody_timed_names_who_launched_fewer(stuc
     named = findings(assessments)
     assert {(finding.culprit.verdict, finding.culprit.ranks) for finding in named} == {(Verdict.STALLED, (stuck,))}
     assert named[-1].victims == 7
-    assert named[-1].evidence["operations_behind"] == {str(stuck): 1.0}
+    assert named[-1].evidence["operations_behind"] == [{"rank": stuck, "operations": 1.0}]
     assert assessments[-1].states == {job.comm: "stalled"}
     # Not before the time that the configuration gives it, counted from the first sample without progress.
     assert not findings(assessments[:5])
@@ -136,7 +136,7 @@ def test_a_stall_among_those_that_are_scraped_names_the_one_that_is_behind() -> 
     job.stuck = 2
     named = findings(steps(detector, job.ticks(10)))
     assert {finding.culprit.ranks for finding in named} == {(2,)}
-    assert named[-1].evidence["missing_ranks"] == 2
+    assert named[-1].evidence["ranks_without_data"] == 2
 
 
 def test_counts_that_differ_because_nobody_scrapes_are_no_stall() -> None:

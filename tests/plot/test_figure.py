@@ -38,7 +38,7 @@ def lines(figure: Figure, axes: int) -> dict[str, np.ndarray]:
 def test_durations_stand_above_lateness_in_units_that_suit_them() -> None:
     figure = incident_figure(TIMES, [panel()], None, CAPTION)
     duration, lateness = figure.axes
-    assert duration.get_ylabel() == "duration, geometric mean (ms)"
+    assert duration.get_ylabel() == "mean duration (ms)"
     assert lateness.get_ylabel() == "lateness (ms)"
     assert duration.get_title() == "AllReduce 1 MiB"
     assert lines(figure, 0)["rank 3"] == pytest.approx(1.0)

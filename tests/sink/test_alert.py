@@ -161,7 +161,7 @@ def test_the_description_says_what_shows_it() -> None:
         in late
     )
     culprit = replace(CULPRIT, verdict=Verdict.STALLED)
-    evidence = {"reason": "nothing in flight while the others wait", "stalled_seconds": 12.0, "missing_ranks": 1}
+    evidence = {"reason": "nothing in flight while the others wait", "stalled_seconds": 12.0, "ranks_without_data": 1}
     stalled = writer().write(replace(incident(), culprit=culprit, evidence=evidence), NOW).annotations["description"]
     assert "Nothing in flight while the others wait, for 12 s. About 1 of the ranks nothing is known." in stalled
 
