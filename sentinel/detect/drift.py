@@ -21,6 +21,7 @@ from sentinel.detect.trend import (
     mann_kendall,
     step_misfit,
 )
+from sentinel.measure.groups import group_rows
 from sentinel.measure.index import Rows, SeriesIndex, grown
 from sentinel.measure.lateness import Lateness
 from sentinel.measure.membership import Communicator, Membership
@@ -65,11 +66,11 @@ class DriftReading:
 def lateness_series(lateness: Lateness, fit: AbstractSet[int]) -> Series:
     """Each rank's lateness, its cells together, as seconds of waiting a second; of the communicators `fit` to judge."""
     place = np.flatnonzero(np.isin(lateness.comm, np.fromiter(fit, dtype=np.int64)))
-    pairs = lateness.comm[place].astype(np.int64) << 32 | lateness.rank[place]
-    unique, of_pair = np.unique(pairs, return_inverse=True)
+    comm, rank = lateness.comm[place], lateness.rank[place]
+    of_pair, first = group_rows(comm, rank)
     weights = lateness.lateness_seconds[place] * lateness.rate[place]
-    ratio = np.bincount(of_pair.reshape(-1), weights=weights, minlength=len(unique))
-    return Series((unique >> 32).astype(np.int32), (unique & 0xFFFFFFFF).astype(np.int32), ratio.astype(np.float64))
+    ratio = np.bincount(of_pair, weights=weights, minlength=len(first))
+    return Series(comm[first], rank[first], ratio.astype(np.float64))
 
 
 class DriftTest:

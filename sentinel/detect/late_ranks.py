@@ -44,6 +44,10 @@ class LateRanks:
         """Communicators in which a rank is alarmed or stands out: nothing there is fit to learn from."""
         return self._test.suspects()
 
+    def alarmed(self) -> set[int]:
+        """Communicators in which a rank's alarm stands."""
+        return {comm for comm, _ in self._test.alarms()}
+
     def forget(self, comm: int) -> None:
         """Drop the alarms of a communicator that is over."""
         self._test.forget(comm)

@@ -7,11 +7,12 @@ from dataclasses import replace
 from sentinel.measure.membership import Membership
 from sentinel.model.incident import CulpritKey, Finding
 
-__all__ = ["merge_nodes", "without_victims"]
+__all__ = ["NodeMerge", "without_victims"]
 
 # Of the processes of a job on a node: when so many are found, it is the node.
 _NODE_SHARE = 0.5
 _LEAST_RANKS = 3
+_NODE_TICKS = 10  # for which a node that was named may show nobody, and is still named if somebody comes back
 
 
 def without_victims(
@@ -36,31 +37,46 @@ def without_victims(
     return kept, held
 
 
-def merge_nodes(findings: Sequence[Finding], membership: Membership) -> list[Finding]:
+class NodeMerge:
     """One finding for a node on which half of a job's processes, and three at least, are found for the same reason.
 
-    It names all of the job's ranks there, and carries the evidence of the one that costs most.
+    It names all of the job's ranks there, and carries the evidence of the one that costs most. A node that was named is
+    named until nobody there is found any more: its ranks' alarms do not end at once.
     """
-    groups: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
-    for finding in findings:
-        groups[finding.culprit.verdict, finding.culprit.job, finding.culprit.node].append(finding)
-    merged: list[Finding] = []
-    for (_, job, node), group in groups.items():
-        members = _ranks_on(node, job, membership) if len(group) >= _LEAST_RANKS else ()
-        if len(group) < max(_LEAST_RANKS, _NODE_SHARE * len(members)):
-            merged += group
-            continue
-        worst = max(group, key=lambda finding: (finding.cost_ratio, finding.culprit.ranks))
-        ranks = sorted(rank for finding in group for rank in finding.culprit.ranks)
-        merged.append(
-            replace(
-                worst,
-                culprit=replace(worst.culprit, ranks=members, gpu=""),
-                started_at=min(finding.started_at for finding in group),
-                evidence={**worst.evidence, "ranks_found": ranks, "rank_shown": worst.culprit.ranks[0]},
-            )
-        )
-    return merged
+
+    def __init__(self) -> None:
+        self._absent: dict[tuple[str, str, str], int] = {}  # ticks without a finding, of the nodes that are named
+
+    def step(self, findings: Sequence[Finding], membership: Membership) -> list[Finding]:
+        """The findings of one tick, merged."""
+        groups: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
+        for finding in findings:
+            groups[finding.culprit.verdict, finding.culprit.job, finding.culprit.node].append(finding)
+        self._absent = {
+            key: 0 if key in groups else ticks + 1 for key, ticks in self._absent.items() if ticks < _NODE_TICKS
+        }
+        merged: list[Finding] = []
+        for key, group in groups.items():
+            _, job, node = key
+            is_named = key in self._absent
+            members = _ranks_on(node, job, membership) if is_named or len(group) >= _LEAST_RANKS else ()
+            if is_named or len(group) >= max(_LEAST_RANKS, _NODE_SHARE * len(members)):
+                self._absent[key] = 0
+                merged.append(_of_node(group, members))
+            else:
+                merged += group
+        return merged
+
+
+def _of_node(group: Sequence[Finding], members: tuple[int, ...]) -> Finding:
+    worst = max(group, key=lambda finding: (finding.cost_ratio, finding.culprit.ranks))
+    ranks = sorted(rank for finding in group for rank in finding.culprit.ranks)
+    return replace(
+        worst,
+        culprit=replace(worst.culprit, ranks=members, gpu=""),
+        started_at=min(finding.started_at for finding in group),
+        evidence={**worst.evidence, "ranks_found": ranks, "rank_shown": worst.culprit.ranks[0]},
+    )
 
 
 def _ranks_on(node: str, job: str, membership: Membership) -> tuple[int, ...]:

@@ -7,12 +7,16 @@ import numpy as np
 
 from sentinel.detect.frozen_counts import differing_communicators
 from sentinel.detect.presence import Presence
+from sentinel.measure.groups import distinct
 from sentinel.measure.membership import Membership
 from sentinel.measure.window import Window
 from sentinel.model.incident import Culprit, CulpritKey, Finding
 from sentinel.model.snapshot import Snapshot
 
 __all__ = ["OpenStalls"]
+
+# Until every node has been scraped after the end of a stall, with a scrape that fails.
+_SETTLE_SECONDS = 120.0
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,7 @@ class OpenStalls:
     def __init__(self, presence: Presence) -> None:
         self._presence = presence
         self._stalls: dict[CulpritKey, _Stall] = {}
+        self._over: dict[str, float] = {}  # when a stall of a job ended last
 
     @property
     def keys(self) -> frozenset[CulpritKey]:
@@ -41,8 +46,12 @@ class OpenStalls:
         self, found: Sequence[Finding], window: Window, snapshot: Snapshot, membership: Membership
     ) -> tuple[list[Finding], set[CulpritKey]]:
         """What was found, under the names of old, and the stalls about which nothing can be said this time."""
-        finished = set(window.comm.tolist())
-        self._stalls = {key: each for key, each in self._stalls.items() if not each.communicators & finished}
+        finished = distinct(window.comm)
+        for key, each in list(self._stalls.items()):
+            if each.communicators & finished:
+                del self._stalls[key]
+                self._over[each.culprit.job] = snapshot.time
+        found = [finding for finding in found if not self._is_remainder(finding, snapshot.time)]
         codes = {communicator.id: comm for comm, communicator in membership.communicators.items()}
         findings: dict[CulpritKey, Finding] = {}
         for finding in found:
@@ -67,6 +76,11 @@ class OpenStalls:
             or any(self._unclear(comm, known, membership) for comm in each.communicators)
         }
         return list(findings.values()), set(self._stalls.keys() - findings.keys())
+
+    def _is_remainder(self, finding: Finding, now: float) -> bool:
+        """Whether it only shows what a stall that is over has left: of nodes that were scraped before it ended."""
+        over = self._over.get(finding.culprit.job, -np.inf)
+        return finding.started_at < over and now - over < _SETTLE_SECONDS
 
     def _unclear(self, comm: int, known: set[tuple[int, int]], membership: Membership) -> bool:
         """Whether a communicator is gone for now, or it is not known of all its ranks what they have in flight."""

@@ -60,7 +60,9 @@ class Excess:
 
     excess_ratio: Floats
     spread_ratio: Floats  # its standard deviation
-    largest_seconds: Floats  # the largest lateness beyond the expected in one cell, per operation; 0 without cells
+    # The largest lateness in one cell, per operation, beyond the expected and beyond its peers'; 0 without cells. Who
+    # comes with its peers makes nobody wait, however early it was before.
+    largest_seconds: Floats
     stands_out: Floats  # excess from the median of its group, in robust standard deviations; NaN below MIN_PEERS
 
     @property
@@ -85,7 +87,8 @@ def cell_excess(
     rate = lateness.rate[place]
     excess, noise, floor = _terms(lateness, expected, place, noise_floor_ratio, mean)
     excess_ratio, spread_ratio = excess * rate, np.hypot(noise, floor) * rate
-    return Excess(excess_ratio, spread_ratio, excess, _stands_out(excess_ratio, spread_ratio, lateness.cell[place]))
+    apart = _stands_out(excess_ratio, spread_ratio, lateness.cell[place])
+    return Excess(excess_ratio, spread_ratio, np.minimum(excess, _late(lateness, place, mean)), apart)
 
 
 def pool_cells(
@@ -111,7 +114,7 @@ def pool_cells(
     late = np.any([excess > np.hypot(noise, floor) for excess, noise, floor in terms.values()], axis=0)
     wait = np.where(late, terms[Mean.ARITHMETIC][0], 0.0)
     largest = np.zeros(count)
-    np.maximum.at(largest, pair, excess)
+    np.maximum.at(largest, pair, np.minimum(excess, _late(lateness, place, mean)))
 
     def summed(values: Floats) -> Floats:
         return np.bincount(pair, weights=values, minlength=count).astype(np.float64)
@@ -119,7 +122,7 @@ def pool_cells(
     excess_ratio = summed(excess * rate)
     spread_ratio = np.hypot(np.sqrt(summed((noise * rate) ** 2)), summed(floor * rate))
     # Among the pairs that have cells in this pool.
-    present = np.unique(pair)
+    present = np.flatnonzero(np.bincount(pair, minlength=count))
     stands_out = np.full(count, np.nan)
     stands_out[present] = _stands_out(excess_ratio[present], spread_ratio[present], pairs.comm[present])
     return Pool(excess_ratio, spread_ratio, largest, stands_out, summed(wait * rate))
@@ -136,6 +139,11 @@ def _terms(
         duration, late = lateness.duration_seconds[place], lateness.lateness_seconds[place]
         normal, noise = expected.lateness_seconds[place], expected.spread_seconds[place]
     return late - normal, noise, noise_floor_ratio * (duration + np.maximum(0.0, late))
+
+
+def _late(lateness: Lateness, place: Numbers, mean: Mean) -> Floats:
+    """How much later than its peers, seconds per operation."""
+    return (lateness.wait_seconds if mean is Mean.ARITHMETIC else lateness.lateness_seconds)[place]
 
 
 def _stands_out(excess: Floats, spread: Floats, keys: npt.NDArray[np.integer]) -> Floats:

@@ -59,7 +59,7 @@ class Cusum:
         self._ticks = grown(self._ticks, size, 0.0)
         self._started = grown(self._started, size, np.nan)
         before = self._sum[rows]
-        after = np.minimum(np.maximum(0.0, before + np.clip(values, -clip, clip) - self._reference), cap)
+        after = np.minimum(np.maximum(0.0, before + np.clip(np.nan_to_num(values), -clip, clip) - self._reference), cap)
         alive = after > 0
         self._sum[rows] = after
         self._ticks[rows] = np.where(alive, self._ticks[rows] + 1, 0)
@@ -67,6 +67,7 @@ class Cusum:
         return CusumReading(after, self._ticks[rows].astype(np.int64), self._started[rows])
 
     def reset(self, rows: Rows) -> None:
-        """Start these series anew."""
+        """Start these series anew; what has no sum yet is as new as can be."""
+        rows = rows[rows < len(self._sum)]
         self._sum[rows] = 0.0
         self._ticks[rows] = 0.0

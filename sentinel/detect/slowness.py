@@ -10,7 +10,7 @@ from sentinel.detect.drift import TRANSFER, DriftTest, Series, lateness_series
 from sentinel.detect.imbalance import Imbalance
 from sentinel.detect.job_thresholds import JobThresholds
 from sentinel.detect.late_ranks import LateRanks
-from sentinel.detect.one_cause import merge_nodes, without_victims
+from sentinel.detect.one_cause import NodeMerge, without_victims
 from sentinel.detect.own_history import OwnHistory
 from sentinel.detect.regimes import JUDGED, mark_learning
 from sentinel.detect.slow_fabric import SlowFabric
@@ -39,6 +39,7 @@ class Slowness:
         self._fabric = SlowFabric(settings.slow_fabric, history_ticks, budget, baseline)
         self._drift = DriftTest(settings.drift, budget, lambda job: thresholds.of_job(job).drift)
         self._imbalance = Imbalance(settings.imbalance)
+        self._nodes = NodeMerge()
         self._keys: frozenset[CulpritKey] = frozenset()
 
     @property
@@ -63,7 +64,12 @@ class Slowness:
         links, held = self._find_links(tick, lateness)
         series, pairs = self._late.test(tick.window, lateness, reference, judged, membership)
         suspects = self._late.suspects() | self._links.suspects()
-        healthy = judged - suspects
+        # Whoever waits behind a fault leaves the next communicator's collectives in another order: nothing of a job is
+        # normal while somebody in it is alarmed.
+        disturbed = {
+            known[comm].job for comm in self._late.alarmed() | self._links.slow_communicators() if comm in known
+        }
+        healthy = {comm for comm in judged - suspects if known[comm].job not in disturbed}
         self._history.learn(lateness, membership, vocabulary, lambda comm: comm in healthy)
         # What follows from a late rank or a slow link shows in all communicators of its job.
         suspected = {known[comm].job for comm in suspects if comm in known}
@@ -81,7 +87,7 @@ class Slowness:
         held |= undecided
         late, victims = without_victims(late, links, self._links.slow_communicators(), membership)
         held |= victims
-        found = merge_nodes([*links, *late], membership) + fabric
+        found = self._nodes.step([*links, *late], membership) + fabric
         uneven, undecided = self._imbalance.step(waits, layout, membership, fit, tick.window.start)
         held |= undecided
         drifting, undecided = self._find_drift(tick, lateness, fit, {each.culprit.key for each in found} | held)

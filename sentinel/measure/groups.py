@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Groups", "Numbers", "group_rows"]
+__all__ = ["Groups", "Numbers", "distinct", "group_rows"]
 
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
@@ -48,6 +48,11 @@ def group_rows(*columns: npt.NDArray[np.integer]) -> tuple[Numbers, Numbers]:
     row = np.empty(int(number.max(initial=-1)) + 1, dtype=np.int64)
     row[number[::-1]] = np.arange(len(number))[::-1]
     return number, row
+
+
+def distinct(codes: npt.NDArray[np.integer]) -> set[int]:
+    """The values that occur. codes: shape (n,), not negative."""
+    return set(codes[group_rows(codes)[1]].tolist())
 
 
 def _dense(values: npt.NDArray[np.integer]) -> Numbers:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sentinel.measure.groups import Groups, group_rows
 from sentinel.measure.lateness import Lateness
 from sentinel.measure.peers import group_median
 from sentinel.model.vocabulary import Codes
@@ -38,9 +39,11 @@ class Transfers:
 
 def measure_transfers(lateness: Lateness) -> Transfers:
     """From the durations of one window."""
-    cells, first = np.unique(lateness.cell, return_index=True)
-    shortest = np.full(len(cells), np.inf)
-    np.minimum.at(shortest, lateness.cell, lateness.duration_seconds)
+    cells, first = group_rows(lateness.cell)
+    groups = Groups.of_rows(cells)
+    shortest = np.full(len(first), np.inf)
+    for numbers, rows in groups.blocks:
+        shortest[numbers] = lateness.duration_seconds[rows].min(axis=1)
     spread = np.sqrt(2.0 * np.log(np.maximum(1.0, lateness.mean_seconds / lateness.duration_seconds)))
     return Transfers(
         comm=lateness.comm[first],
@@ -48,8 +51,8 @@ def measure_transfers(lateness: Lateness) -> Transfers:
         size=lateness.size[first],
         algo=lateness.algo[first],
         proto=lateness.proto[first],
-        ranks=np.bincount(lateness.cell, minlength=len(cells)).astype(np.float64),
+        ranks=groups.size.astype(np.float64),
         rate=lateness.rate[first],
         shortest_seconds=shortest,
-        scatter_seconds=group_median(spread * lateness.duration_seconds, lateness.cell),
+        scatter_seconds=group_median(spread * lateness.duration_seconds, groups),
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sentinel.measure.groups import group_rows
 from sentinel.measure.lateness import Lateness
 from sentinel.measure.traffic import Traffic
 from sentinel.measure.window import Window
@@ -80,7 +81,5 @@ def _launched(window: Window, op: int, keys: Codes) -> Floats:
 
 def _grouped(comm: Codes, rank: Codes) -> tuple[Codes, Rows]:
     """The distinct (comm, rank), shape (m, 2), and the number of each row's."""
-    packed = comm.astype(np.int64) << 32 | rank
-    unique, row = np.unique(packed, return_inverse=True)
-    keys = np.stack([unique >> 32, unique & 0xFFFFFFFF], axis=1).astype(np.int32)
-    return keys, row.reshape(-1).astype(np.int64)
+    row, first = group_rows(comm, rank)
+    return np.stack([comm[first], rank[first]], axis=1), row

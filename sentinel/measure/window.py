@@ -60,6 +60,10 @@ class Window:
         return self.spans.of(comm, rank, self.length_seconds)
 
 
+# In one window: beyond it a counter is broken.
+_MOST_OPERATIONS, _MOST_SECONDS = 1e12, 1e9
+
+
 class Differencer:
     """Folds snapshots, in the order of time, into the windows between them."""
 
@@ -115,6 +119,7 @@ def _plausible(delta: Floats) -> npt.NDArray[np.bool_]:
     delta: operations, seconds, log microseconds, shape (n, 3). A geometric mean is never above the arithmetic one; the
     logarithm's floor of 1 us adds at most that much.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         mean_microseconds = 1e6 * delta[:, 1] / delta[:, 0]
-        return np.asarray(delta[:, 2] / delta[:, 0] <= np.log1p(mean_microseconds) + 1e-6)
+        contradict = delta[:, 2] / delta[:, 0] > np.log1p(mean_microseconds) + 1e-6
+        return np.asarray(~contradict & (delta[:, 0] < _MOST_OPERATIONS) & (delta[:, 1] < _MOST_SECONDS))
