@@ -8,6 +8,7 @@ import numpy.typing as npt
 from sentinel.baseline.baseline import Baseline
 from sentinel.config.detection_slow_fabric import SlowFabricSettings
 from sentinel.detect.fabric_history import FabricHistory, FabricReading
+from sentinel.detect.regimes import JUDGED
 from sentinel.detect.sequential import SECONDS_PER_MONTH, Cusum, cusum_threshold
 from sentinel.detect.slow_fabric_evidence import SlowCommunicator, slow_fabric_finding
 from sentinel.detect.stored_transfers import StoredTransfers
@@ -27,7 +28,6 @@ Flags = npt.NDArray[np.bool_]
 
 _REFERENCE_SIGMAS = 1.0  # k of the CUSUM
 _HYSTERESIS = 0.5  # an alarm goes on while the cost is above this share of its floor
-_JUDGED = ("learning", "watching")
 
 
 class SlowFabric:
@@ -69,7 +69,7 @@ class SlowFabric:
         `states` by communicator: only those in `learning` or `watching` are judged, and of these none that is in
         `apart`: there a single rank is late or its link is slow, and explains what the others see.
         """
-        fit = np.array(sorted({c for c, state in states.items() if state in _JUDGED} - set(apart)), dtype=np.int32)
+        fit = np.array(sorted({c for c, state in states.items() if state in JUDGED} - set(apart)), dtype=np.int32)
         transfers = measure_transfers(lateness)
         reading = self._history.read(transfers, times, membership, vocabulary)
         kept = np.isin(reading.comm, fit)

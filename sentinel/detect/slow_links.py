@@ -7,6 +7,7 @@ from dataclasses import fields
 import numpy as np
 
 from sentinel.config.detection_slow_link import SlowLinkSettings
+from sentinel.detect.regimes import JUDGED
 from sentinel.detect.slow_link import SlowLinkTest, SlowSeries
 from sentinel.detect.slow_link_evidence import slow_link_finding
 from sentinel.measure.lateness import Lateness
@@ -20,8 +21,6 @@ from sentinel.model.snapshot import NetworkTable
 from sentinel.model.vocabulary import Vocabulary
 
 __all__ = ["SlowLinks"]
-
-_JUDGED = ("learning", "watching")
 
 
 class SlowLinks:
@@ -48,7 +47,7 @@ class SlowLinks:
         `states` by communicator: only those in `learning` or `watching` are judged. `unfit` are communicators that are
         not to be learnt from, since something else is wrong there.
         """
-        judged = {comm for comm, state in states.items() if state in _JUDGED}
+        judged = {comm for comm, state in states.items() if state in JUDGED}
         network = _of(judged, traffic.network)
         times = measure_step_times(network, vocabulary, self._settings.min_steps)
         spent = operation_ratio(window, traffic.peers, times.comm)
