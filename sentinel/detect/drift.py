@@ -11,6 +11,7 @@ from scipy import stats
 
 from sentinel.config.detection_drift import DriftSettings
 from sentinel.detect.block_history import BLOCKS, BlockHistory
+from sentinel.detect.culprit import culprit_of
 from sentinel.detect.pool import MIN_PEERS
 from sentinel.detect.sequential import SECONDS_PER_MONTH
 from sentinel.detect.trend import (
@@ -235,16 +236,7 @@ def _culprit(communicator: Communicator | None, rank: int) -> Culprit | None:
     if communicator is None or (rank != TRANSFER and rank not in communicator.members):
         return None
     member = None if rank == TRANSFER else communicator.members[rank]
-    return Culprit(
-        verdict=Verdict.DRIFT,
-        job=communicator.job,
-        job_id=communicator.role.job_id,
-        comm=communicator.id,
-        comm_name=communicator.role.comm_name,
-        ranks=() if member is None else (member.global_rank,),
-        node="" if member is None else member.node,
-        gpu="" if member is None else member.gpu,
-    )
+    return culprit_of(Verdict.DRIFT, communicator, [] if member is None else [member])
 
 
 def _last(values: Floats) -> Floats:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sentinel.config.detection_imbalance import ImbalanceSettings
+from sentinel.detect.culprit import culprit_of
 from sentinel.measure.membership import Membership
 from sentinel.measure.processes import WaitLayout
 from sentinel.measure.waits import COLLECTIVES, Waits
@@ -80,9 +81,7 @@ class Imbalance:
             return None
         if course.culprit is None:
             heavy = membership.communicators[skew.stages[0][0]]
-            course.culprit = Culprit(
-                Verdict.IMBALANCE, job, heavy.role.job_id, heavy.id, heavy.role.comm_name, ranks=(), node="", gpu=""
-            )
+            course.culprit = culprit_of(Verdict.IMBALANCE, heavy)
         of_stage = {comm: membership.communicators[comm] for comm, _ in skew.stages}
         return Finding(
             culprit=course.culprit,

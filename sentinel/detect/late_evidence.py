@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from sentinel.detect.culprit import culprit_of
 from sentinel.detect.late_rank import LateSeries
 from sentinel.detect.own_history import Reference
 from sentinel.detect.pool import Pairs
 from sentinel.measure.lateness import Lateness
 from sentinel.measure.membership import Communicator, Member
-from sentinel.model.incident import Culprit, Finding, Verdict
+from sentinel.model.incident import Finding, Verdict
 from sentinel.model.vocabulary import Vocabulary
 
 __all__ = ["late_finding"]
@@ -36,16 +37,7 @@ def late_finding(
     cells = _cells(rows, lateness, reference, vocabulary)
     leading = cells[0]
     return Finding(
-        culprit=Culprit(
-            verdict=Verdict.LATE_RANK,
-            job=communicator.job,
-            job_id=communicator.role.job_id,
-            comm=communicator.id,
-            comm_name=communicator.role.comm_name,
-            ranks=(member.global_rank,),
-            node=member.node,
-            gpu=member.gpu,
-        ),
+        culprit=culprit_of(Verdict.LATE_RANK, communicator, [member]),
         cost_ratio=worst.cost_ratio,
         started_at=min(series.started_at for series in (worst, *others)),
         victims=len(communicator.members) - 1,

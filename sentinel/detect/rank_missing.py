@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sentinel.config.detection_rank_missing import RankMissingSettings
+from sentinel.detect.culprit import culprit_of
 from sentinel.detect.departures import Departure, Departures, Process
 from sentinel.measure.membership import Membership
 from sentinel.measure.window import Window
@@ -212,16 +213,7 @@ class RankMissingTest:
 def _culprit(missing: Iterable[Sequence[Departure]]) -> Culprit:
     firsts = sorted((each[0] for each in missing), key=lambda each: each.member.global_rank)
     largest = max(firsts, key=lambda each: each.communicator.role.nranks).communicator
-    return Culprit(
-        verdict=Verdict.RANK_MISSING,
-        job=largest.job,
-        job_id=largest.role.job_id,
-        comm=largest.id,
-        comm_name=largest.role.comm_name,
-        ranks=tuple(each.member.global_rank for each in firsts),
-        node=",".join(sorted({each.member.node for each in firsts})),
-        gpu=",".join(dict.fromkeys(each.member.gpu for each in firsts)),
-    )
+    return culprit_of(Verdict.RANK_MISSING, largest, [each.member for each in firsts])
 
 
 def _oldest_seconds(departures: Sequence[Departure], snapshot: Snapshot) -> float:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from sentinel.detect.culprit import culprit_of
 from sentinel.detect.fabric_history import FabricReading
 from sentinel.measure.membership import Membership
 from sentinel.measure.transfers import Transfers
@@ -48,17 +49,7 @@ def slow_fabric_finding(
         for member in membership.communicators[one.comm].members.values()
     }
     return Finding(
-        culprit=named
-        or Culprit(
-            verdict=Verdict.SLOW_FABRIC,
-            job=communicator.job,
-            job_id=communicator.role.job_id,
-            comm=communicator.id,
-            comm_name=communicator.role.comm_name,
-            ranks=(),
-            node="",
-            gpu="",
-        ),
+        culprit=named or culprit_of(Verdict.SLOW_FABRIC, communicator),
         cost_ratio=worst.cost_ratio,
         started_at=min(one.started_at for one in slow),
         victims=len(processes),

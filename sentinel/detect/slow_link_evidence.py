@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from sentinel.detect.culprit import culprit_of
 from sentinel.detect.slow_link import SlowSeries
 from sentinel.measure.membership import Communicator, Member
 from sentinel.measure.peers import peers_median
 from sentinel.measure.step_times import DECISIVE, StepTimes
-from sentinel.model.incident import Culprit, Finding, Verdict
+from sentinel.model.incident import Finding, Verdict
 from sentinel.model.snapshot import NetworkTable
 from sentinel.model.vocabulary import Vocabulary
 
@@ -36,16 +37,7 @@ def slow_link_finding(
     direction = vocabulary.text(times.direction[place])
     peer = communicator.members.get(int(times.peer[place]))
     return Finding(
-        culprit=Culprit(
-            verdict=Verdict.SLOW_LINK,
-            job=communicator.job,
-            job_id=communicator.role.job_id,
-            comm=communicator.id,
-            comm_name=communicator.role.comm_name,
-            ranks=(member.global_rank,),
-            node=member.node,
-            gpu=member.gpu,
-        ),
+        culprit=culprit_of(Verdict.SLOW_LINK, communicator, [member]),
         cost_ratio=min(1.0, worst.cost_ratio),
         started_at=min(each.started_at for each in series),
         victims=len(communicator.members) - 1,

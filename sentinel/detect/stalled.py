@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from sentinel.config.detection import StalledSettings
+from sentinel.detect.culprit import culprit_of
 from sentinel.detect.frozen_counts import launched_operations
 from sentinel.measure.membership import Communicator, Membership
 from sentinel.measure.window import Window
-from sentinel.model.incident import Culprit, Finding, Verdict
+from sentinel.model.incident import Finding, Verdict
 from sentinel.model.snapshot import Snapshot
 
 __all__ = ["find_stalls", "stalled_communicators"]
@@ -94,16 +95,7 @@ def _find(
     members = {(m.node, m.global_rank): m for c in stalled for m in c.members.values()}
     named = sorted(culprits, key=lambda process: process[1])
     return Finding(
-        culprit=Culprit(
-            verdict=Verdict.STALLED,
-            job=largest.job,
-            job_id=largest.role.job_id,
-            comm=largest.id,
-            comm_name=largest.role.comm_name,
-            ranks=tuple(rank for _, rank in named),
-            node=",".join(sorted({node for node, _ in named})),
-            gpu=",".join(dict.fromkeys(members[process].gpu for process in named)),
-        ),
+        culprit=culprit_of(Verdict.STALLED, largest, [members[process] for process in named]),
         cost_ratio=1.0,
         started_at=snapshot.time - age,
         victims=len(waiting),
