@@ -13,6 +13,7 @@ from sentinel.detect.own_evidence import HYSTERESIS, REFERENCE_SIGMAS, OwnEviden
 from sentinel.detect.own_history import Reference
 from sentinel.detect.pool import Excess, Mean, Pairs, Pool, cell_excess, pool_cells
 from sentinel.detect.sequential import SECONDS_PER_MONTH, cusum_threshold
+from sentinel.measure.groups import Groups, group_rows
 from sentinel.measure.index import Rows, SeriesIndex, grown
 from sentinel.measure.lateness import Lateness
 from sentinel.measure.window import Window
@@ -29,13 +30,15 @@ _PEERS_ONLY_PATIENCE = 3  # without a history of its own a rank has to stand out
 class LateSeries:
     """One rank that is late in one communicator. `pair` is its place among the pairs of the tick.
 
-    `cell` is the row of lateness that shows it best, None where that is all of its cells together.
+    `cell` is the row of lateness that shows it best, None where that is all of its cells together. `speaks`: whether
+    the evidence is enough at this tick; else its alarm only goes on.
     """
 
     comm: int
     rank: int
     pair: int
     cell: int | None
+    speaks: bool
     cost_ratio: float  # mean over the run
     started_at: float
     statistics: Mapping[str, Any]
@@ -73,9 +76,10 @@ class LateRankTest:
         series = self._own.series(pairs, lateness, cells)
         of_pair = np.concatenate([*(pairs.of_place[known] for _ in Mean), np.arange(len(rows))])
         threshold = self._threshold(len(series), window.length_seconds)
-        evidence = _joined(*(cell_excess(lateness, reference, cells, floor, mean) for mean in Mean), own)
+        groups = Groups.of_rows(group_rows(lateness.cell[cells])[0])
+        evidence = _joined(*(cell_excess(lateness, reference, cells, floor, mean, groups) for mean in Mean), own)
         reading = self._own.step(series, of_pair, rows, evidence, pools, floors, threshold, window.start)
-        over = self._step_alarms(rows, own, peers, reading, floors, window.start)
+        over, speaks = self._step_alarms(rows, own, peers, reading, floors, window.start)
         self._own.end(series[over[of_pair]])
         return [
             LateSeries(
@@ -83,6 +87,7 @@ class LateRankTest:
                 rank=int(pairs.rank[i]),
                 pair=i,
                 cell=_cell(cells, int(reading.leading[i])),
+                speaks=bool(speaks[i]),
                 cost_ratio=float(np.clip(self._cost[rows[i]] / self._ticks[rows[i]], 0.0, 1.0)),
                 started_at=float(self._since[rows[i]]),
                 statistics=_statistics(own, peers, reading, threshold, i),
@@ -113,8 +118,8 @@ class LateRankTest:
 
     def _step_alarms(
         self, rows: Rows, own: Pool, peers: Pool, reading: OwnReading, floors: LateFloors, start: float
-    ) -> Flags:
-        """Open, keep up and end the alarms of these pairs; which of them are over."""
+    ) -> tuple[Flags, Flags]:
+        """Open, keep up and end the alarms of these pairs; which of them are over, and about which enough is said."""
         limits = self._settings.late_rank
         standing = self._alarm[rows] > 0
         streak = np.where(self._stands_out(peers, floors), self._streak[rows] + 1, 0)
@@ -128,8 +133,9 @@ class LateRankTest:
         self._ticks[rows] = np.where(opens, reading.ticks, np.where(first, 0.0, self._ticks[rows]) + 1)
         effect = reading.effect_ratio + np.where(streak > 0, peers.excess_ratio, 0.0)
         over = standing & (effect < HYSTERESIS * floors.cost_ratio)
-        self._alarm[rows] = np.where(over, 0.0, np.where(reading.speaks | by_peers, 1.0, self._alarm[rows]))
-        return over
+        speaks = reading.speaks | by_peers
+        self._alarm[rows] = np.where(over, 0.0, np.where(speaks, 1.0, self._alarm[rows]))
+        return over, speaks
 
     def _stands_out(self, peers: Pool, floors: LateFloors) -> Flags:
         return (

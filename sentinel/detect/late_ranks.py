@@ -34,6 +34,8 @@ class LateRanks:
         self._test = LateRankTest(settings)
         self._chain = WaitChain(settings.wait_chain, settings.baseline.min_ticks)
         self._keys: dict[tuple[int, int], CulpritKey] = {}  # of the late ranks whose alarm stands, by (comm, rank)
+        self._speaking: set[CulpritKey] = set()  # about whom the evidence is enough at this tick
+        self._accused: set[CulpritKey] = set()
 
     @property
     def keys(self) -> frozenset[CulpritKey]:
@@ -90,6 +92,15 @@ class LateRanks:
         # A victim that was accused before is excused: it is not held, and its incident ends.
         return list(judged.findings), (set(self._keys.values()) | judged.held) - judged.victims - said
 
+    def accuse(self, findings: list[Finding]) -> list[Finding]:
+        """Of what is left of the findings of this tick, that about ranks accused before or shown to be late right now.
+
+        Alarms end slowly. A victim's that outlives the fault behind it accuses nobody: its root is not seen any more.
+        """
+        accused = [finding for finding in findings if finding.culprit.key in self._speaking | self._accused]
+        self._accused = (self._accused & self.keys) | {finding.culprit.key for finding in accused}
+        return accused
+
     def _merge(
         self,
         series: list[LateSeries],
@@ -106,12 +117,15 @@ class LateRanks:
             if member is not None:
                 processes[membership.communicators[one.comm].job, member.node, member.global_rank].append(one)
         findings = []
+        self._speaking = set()
         for _, late in sorted(processes.items()):
             worst, *others = sorted(late, key=lambda one: (-one.cost_ratio, vocabulary.text(one.comm)))
             communicator = membership.communicators[worst.comm]
             member = communicator.members[worst.rank]
             finding = late_finding(worst, others, communicator, member, lateness, reference, pairs, vocabulary)
             findings.append(finding)
+            if any(one.speaks for one in late):
+                self._speaking.add(finding.culprit.key)
             for one in late:
                 self._keys[one.comm, one.rank] = finding.culprit.key
         return findings

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sentinel.detect.anchors import Anchors
 from sentinel.detect.late_floors import LateFloors
+from sentinel.detect.late_witness import late_witness, witness_values
 from sentinel.detect.pool import Excess, Mean, Pairs, Pool
 from sentinel.detect.sequential import Cusum, CusumReading
 from sentinel.measure.index import Rows, SeriesIndex, grown
@@ -18,9 +20,6 @@ Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 REFERENCE_SIGMAS = 1.0  # k of the CUSUM: shifts of more than this many standard deviations add up
-# How ranks differ from one another does not average out over time as noise does: only what exceeds this many robust
-# standard deviations of their differences counts against a rank.
-_PEERS_SIGMAS = 4.0
 HYSTERESIS = 0.5  # an alarm goes on while the effect is above this share of its floor
 # A pool averages over what a single cell shows in full, spikes as well: a cell has to persist for this much longer.
 _CELL_PATIENCE_TICKS = 1
@@ -56,6 +55,7 @@ class OwnEvidence:
         self._min_ticks = min_ticks
         self._index = SeriesIndex()
         self._cusum = Cusum(REFERENCE_SIGMAS)
+        self._anchors = Anchors(columns=3)
         # By series: whether it has spoken in the alarm that stands, waiting in the run of its sum, its pair's row.
         self._spoke, self._wait, self._pair = (np.empty(0) for _ in range(3))
 
@@ -132,10 +132,6 @@ class OwnEvidence:
     def _step_cusum(
         self, rows: Rows, pair_rows: Rows, evidence: Excess, threshold: float, patience: Floats, start: float
     ) -> CusumReading:
-        # Both witnesses have to speak; with few peers there is no spread to ask, and lateness compares with them
-        # anyway.
-        apart = evidence.stands_out - _PEERS_SIGMAS + REFERENCE_SIGMAS
-        witness = np.where(np.isnan(apart), evidence.sigmas, np.minimum(evidence.sigmas, apart))
         # A cell in which nothing was measured, of a rank that was seen: no news, so that what it knows fades.
         judged = np.zeros(int(self._pair[: len(self._index)].max(initial=-1)) + 1, dtype=bool)
         judged[pair_rows] = True
@@ -145,6 +141,9 @@ class OwnEvidence:
         clip = REFERENCE_SIGMAS + threshold / patience * (1 + 1e-9)
         cap = threshold + REFERENCE_SIGMAS
         self._cusum.step(silent, np.zeros(len(silent)), start, 0.0, cap)
+        compare = late_witness(evidence, REFERENCE_SIGMAS)
+        witness, anew = self._anchors.step(rows, witness_values(evidence), compare, self._cusum.sums(rows), clip)
+        self._cusum.reset(rows[anew])
         return self._cusum.step(rows, witness, start, clip, cap)
 
     def _grow(self) -> None:

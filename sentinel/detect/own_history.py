@@ -30,8 +30,10 @@ class Reference:
 
     lateness_seconds: Floats
     spread_seconds: Floats  # standard deviation of this tick's lateness: see `OwnHistory.reference`
+    autocorrelation: Floats  # from one tick to the next
     wait_seconds: Floats
     wait_spread_seconds: Floats
+    wait_autocorrelation: Floats
 
     @property
     def known(self) -> npt.NDArray[np.bool_]:
@@ -46,24 +48,24 @@ class OwnHistory:
         self._settings = settings
         self._baseline = baseline
         self._learner = BaselineLearner(settings, capacity=_LEARNING_SPAN * settings.min_ticks)
-        self._table = np.empty((0, 5))
+        self._table = np.empty((0, 7))
         self._learnt_ticks = np.empty(0)  # 0: nothing yet; infinity: settled
         self._rows_seen = 0
 
     def reference(self, lateness: Lateness, membership: Membership, vocabulary: Vocabulary) -> Reference:
         """What is normal for these rows.
 
-        Spreads are corrected for autocorrelation, for few samples, and for fewer operations in this tick than it was
-        learnt from: what operations scatter by goes with the root of their number. More of them narrow nothing, as not
-        all scatter is theirs.
+        Spreads are corrected for few samples, and for fewer operations in this tick than it was learnt from: what
+        operations scatter by goes with the root of their number. More of them narrow nothing, as not all scatter is
+        theirs.
         """
         rows = self._learner.roles.rows(lateness, membership, vocabulary)
         self._extend()
-        values = np.full((len(rows), 5), np.nan)
+        values = np.full((len(rows), 7), np.nan)
         values[rows >= 0] = self._table[rows[rows >= 0]]
-        normal, spread, wait, wait_spread, operations = values.T
+        normal, spread, rho, wait, wait_spread, wait_rho, operations = values.T
         fewer = np.sqrt(np.maximum(1.0, operations / lateness.operations))
-        return Reference(normal, spread * fewer, wait, wait_spread * fewer)
+        return Reference(normal, spread * fewer, rho, wait, wait_spread * fewer, wait_rho)
 
     def learn(
         self, lateness: Lateness, membership: Membership, vocabulary: Vocabulary, fit: Callable[[int], bool]
@@ -104,22 +106,20 @@ class OwnHistory:
 
 
 def _values(normal: Normal) -> Floats:
-    """Lateness and wait, each with its spread for comparing single ticks, and operations in a tick. Shape (n, 5).
+    """Lateness and wait, each with its spread and its autocorrelation, and operations in a tick. Shape (n, 7).
 
-    Averages of an AR(1) series scatter more than its values tell: by sqrt((1 + rho) / (1 − rho)). A spread that comes
-    from n values is itself uncertain: t quantiles instead of normal ones (prediction interval of a normal sample).
+    A spread that comes from n values is itself uncertain: t quantiles instead of normal ones (prediction interval of a
+    normal sample).
     """
     few = np.sqrt(1 + 1 / normal.ticks) * special.stdtrit(normal.ticks - 1, 0.999) / special.ndtri(0.999)
-
-    def corrected(spread: Floats, rho: Floats) -> Floats:
-        return np.asarray(spread * few * np.sqrt((1 + rho) / (1 - rho)))
-
     return np.stack(
         [
             normal.lateness_seconds,
-            corrected(normal.lateness_spread_seconds, normal.autocorrelation),
+            normal.lateness_spread_seconds * few,
+            normal.autocorrelation,
             normal.wait_seconds,
-            corrected(normal.wait_spread_seconds, normal.wait_autocorrelation),
+            normal.wait_spread_seconds * few,
+            normal.wait_autocorrelation,
             normal.operations / normal.ticks,
         ],
         axis=1,

@@ -59,18 +59,32 @@ class Excess:
     """
 
     excess_ratio: Floats
-    spread_ratio: Floats  # its standard deviation
+    noise_ratio: Floats  # its standard deviation from tick to tick …
+    autocorrelation: Floats  # … and how much of it lasts to the next one
+    floor_ratio: Floats  # standard deviation that is always assumed beside it
     # The largest lateness in one cell, per operation, beyond the expected and beyond its peers'; 0 without cells. Who
     # comes with its peers makes nobody wait, however early it was before.
     largest_seconds: Floats
-    stands_out: Floats  # excess from the median of its group, in robust standard deviations; NaN below MIN_PEERS
+    apart_ratio: Floats  # excess beyond the median of its group; NaN below MIN_PEERS
+    scatter_ratio: Floats  # robust standard deviation of its group
+    group_spread_ratio: Floats  # median of the group's `spread_ratio`: a robust deviation of zero is a normal case
+
+    @property
+    def spread_ratio(self) -> Floats:
+        """Standard deviation of the excess; 0 for a pair without cells."""
+        return np.hypot(self.noise_ratio, self.floor_ratio)
 
     @property
     def sigmas(self) -> Floats:
         """Excess in standard deviations; 0 for a pair without cells."""
-        return np.divide(
-            self.excess_ratio, self.spread_ratio, out=np.zeros_like(self.excess_ratio), where=self.spread_ratio > 0
-        )
+        spread = self.spread_ratio
+        return np.divide(self.excess_ratio, spread, out=np.zeros_like(spread), where=spread > 0)
+
+    @property
+    def stands_out(self) -> Floats:
+        """Excess from the median of its group, in robust standard deviations; NaN below MIN_PEERS."""
+        scale = np.maximum(self.scatter_ratio, self.group_spread_ratio)
+        return self.apart_ratio / np.maximum(scale, np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
@@ -81,14 +95,22 @@ class Pool(Excess):
 
 
 def cell_excess(
-    lateness: Lateness, expected: Reference, place: Numbers, noise_floor_ratio: float, mean: Mean = Mean.GEOMETRIC
+    lateness: Lateness, expected: Reference, place: Numbers, noise_floor_ratio: float, mean: Mean, groups: Groups
 ) -> Excess:
-    """The rows of lateness that `place`, shape (r,), names, each for itself: compared with the ranks of its cell."""
+    """The rows of lateness that `place`, shape (r,), names, each for itself: compared with the ranks of its cell.
+
+    `groups`: these cells, laid out.
+    """
     rate = lateness.rate[place]
-    excess, noise, floor = _terms(lateness, expected, place, noise_floor_ratio, mean)
-    excess_ratio, spread_ratio = excess * rate, np.hypot(noise, floor) * rate
-    apart = _stands_out(excess_ratio, spread_ratio, lateness.cell[place])
-    return Excess(excess_ratio, spread_ratio, np.minimum(excess, _late(lateness, place, mean)), apart)
+    excess, noise, floor = (each * rate for each in _terms(lateness, expected, place, noise_floor_ratio, mean))
+    return Excess(
+        excess,
+        noise,
+        _autocorrelation(expected, mean)[place],
+        floor,
+        np.minimum(excess / rate, _late(lateness, place, mean)),
+        *_apart(excess, np.hypot(noise, floor), groups),
+    )
 
 
 def pool_cells(
@@ -119,13 +141,24 @@ def pool_cells(
     def summed(values: Floats) -> Floats:
         return np.bincount(pair, weights=values, minlength=count).astype(np.float64)
 
-    excess_ratio = summed(excess * rate)
-    spread_ratio = np.hypot(np.sqrt(summed((noise * rate) ** 2)), summed(floor * rate))
+    excess_ratio, floor_ratio = summed(excess * rate), summed(floor * rate)
+    variance = (noise * rate) ** 2
+    noise_variance = summed(variance)
+    rho = np.divide(
+        summed(variance * _autocorrelation(expected, mean)[place]),
+        noise_variance,
+        out=np.zeros(count),
+        where=noise_variance > 0,
+    )
+    noise_ratio = np.sqrt(noise_variance)
     # Among the pairs that have cells in this pool.
     present = np.flatnonzero(np.bincount(pair, minlength=count))
-    stands_out = np.full(count, np.nan)
-    stands_out[present] = _stands_out(excess_ratio[present], spread_ratio[present], pairs.comm[present])
-    return Pool(excess_ratio, spread_ratio, largest, stands_out, summed(wait * rate))
+    apart = np.full((3, count), np.nan)
+    if len(present):
+        groups = Groups.of_rows(group_rows(pairs.comm[present])[0])
+        apart[:, present] = _apart(excess_ratio[present], np.hypot(noise_ratio, floor_ratio)[present], groups)
+    distance, scatter, spread = apart
+    return Pool(excess_ratio, noise_ratio, rho, floor_ratio, largest, distance, scatter, spread, summed(wait * rate))
 
 
 def _terms(
@@ -146,13 +179,13 @@ def _late(lateness: Lateness, place: Numbers, mean: Mean) -> Floats:
     return (lateness.wait_seconds if mean is Mean.ARITHMETIC else lateness.lateness_seconds)[place]
 
 
-def _stands_out(excess: Floats, spread: Floats, keys: npt.NDArray[np.integer]) -> Floats:
-    """How far each value is from the median of those with the same key."""
-    if not len(excess):
-        return np.empty(0)
-    groups = Groups.of_rows(group_rows(keys)[0])
+def _autocorrelation(expected: Reference, mean: Mean) -> Floats:
+    return expected.wait_autocorrelation if mean is Mean.ARITHMETIC else expected.autocorrelation
+
+
+def _apart(excess: Floats, spread: Floats, groups: Groups) -> tuple[Floats, Floats, Floats]:
+    """How far each value is from the median of its group, how far those scatter, and the median of their spreads."""
     middle = group_median(excess, groups)
-    # The median of the spreads is the floor: a MAD of zero is a normal case.
-    scale = np.maximum(group_mad(excess, groups, middle), group_median(spread, groups))
-    distance = (excess - middle[groups.of]) / np.maximum(scale, np.finfo(float).tiny)[groups.of]
-    return np.where(groups.size[groups.of] >= MIN_PEERS, distance, np.nan)
+    scatter = group_mad(excess, groups, middle)
+    distance = np.where(groups.size[groups.of] >= MIN_PEERS, excess - middle[groups.of], np.nan)
+    return distance, scatter[groups.of], group_median(spread, groups)[groups.of]

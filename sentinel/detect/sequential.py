@@ -66,6 +66,11 @@ class Cusum:
         self._started[rows] = np.where(alive & (before > 0), self._started[rows], window_start)
         return CusumReading(after, self._ticks[rows].astype(np.int64), self._started[rows])
 
+    def sums(self, rows: Rows) -> Floats:
+        """What stands to the account of these series, shape (n,)."""
+        self._sum = grown(self._sum, int(rows.max(initial=-1)) + 1, 0.0)
+        return self._sum[rows]
+
     def reset(self, rows: Rows) -> None:
         """Start these series anew; what has no sum yet is as new as can be."""
         rows = rows[rows < len(self._sum)]

@@ -87,7 +87,7 @@ class Slowness:
         held |= undecided
         late, victims = without_victims(late, links, self._links.slow_communicators(), membership)
         held |= victims
-        found = self._nodes.step([*links, *late], membership) + fabric
+        found = self._nodes.step([*links, *self._late.accuse(late)], membership) + fabric
         uneven, undecided = self._imbalance.step(waits, layout, membership, fit, tick.window.start)
         held |= undecided
         drifting, undecided = self._find_drift(tick, lateness, fit, {each.culprit.key for each in found} | held)

@@ -97,3 +97,23 @@ def test_a_sum_survives_what_is_no_number() -> None:
     for value in (3.0, np.nan, 3.0):
         reading = cusum.step(rows, np.array([value]), 0.0, 5.0, 20.0)
     assert reading.sum.tolist() == [3.0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_who_was_late_with_a_rank_is_not_accused_after_it(seed: int) -> None:
+    """Slow wanders keep alarms of its victims up for a while."""
+    cluster = Cluster(two_level(64), (Normal(0.02), Ar1(0.01, 0.9)), seed)
+    cluster.add(LateRank(rank=7, cost_ratio=0.05, begin=6000.0, end=6300.0))
+    opened, ongoing = watch(cluster.snapshots(240))
+    assert {incident.culprit.ranks for incident in opened} == {(7,)}
+    assert ongoing == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_slow_wander_hides_no_step_beyond_it(seed: int) -> None:
+    """It is compared with where it stood before, not with all that it may ever reach."""
+    began = 1_700_000_000 + 6000.0
+    cluster = Cluster(fsdp(64), (Normal(0.02), Ar1(0.01, 0.9)), seed)
+    opened, _ = watch(cluster.add(LateRank(rank=7, cost_ratio=0.05, begin=6000.0)).snapshots(206))
+    assert [incident.culprit.ranks for incident in opened] == [(7,)]
+    assert opened[0].detected_at <= began + 4 * 30.0

@@ -1,0 +1,54 @@
+"""Own history and peers as one witness: the standard deviations in which both agree that a rank got late."""
+
+import numpy as np
+import numpy.typing as npt
+
+from sentinel.detect.anchors import Comparison
+from sentinel.detect.autocorrelation import run_deviation, step_deviation
+from sentinel.detect.pool import Excess
+from sentinel.measure.index import Rows
+
+__all__ = ["late_witness", "witness_values"]
+
+Floats = npt.NDArray[np.float64]
+
+# How ranks differ from one another does not average out over time as noise does: only what exceeds this many robust
+# standard deviations of their differences counts against a rank.
+_PEERS_SIGMAS = 4.0
+
+
+def witness_values(evidence: Excess) -> Floats:
+    """What `late_witness` has to know of an earlier tick. Shape (3, n)."""
+    return np.stack([evidence.excess_ratio, evidence.apart_ratio, evidence.scatter_ratio])
+
+
+def late_witness(evidence: Excess, reference_sigmas: float) -> Comparison:
+    """Compares the evidence of a tick with what it was at an anchor.
+
+    `reference_sigmas`: k of the CUSUM, which takes it off again.
+    """
+    noise, floor, spread = evidence.noise_ratio, evidence.floor_ratio, evidence.spread_ratio
+
+    def compare(place: Rows, anchor: Floats, ticks: Floats) -> Floats:
+        rho = evidence.autocorrelation[place]
+        remains = rho**ticks
+        excess, apart, scatter = anchor * remains
+        run = np.hypot(noise[place] * run_deviation(rho, remains, ticks), floor[place])
+        own = _divided(evidence.excess_ratio[place] - excess, run)
+        # Whoever is not late at all is not on its way to it either.
+        own = np.where(evidence.excess_ratio[place] > 0, own, np.minimum(own, 0.0))
+        step = np.hypot(noise[place] * step_deviation(remains), floor[place])
+        # What the group scatters by now and did not before is new, and not to be expected of it.
+        now = evidence.scatter_ratio[place]
+        scale = np.sqrt(now**2 - np.minimum(scatter, remains * now) ** 2)
+        scale = np.maximum(scale, _divided(evidence.group_spread_ratio[place] * step, spread[place]))
+        peers = _divided(evidence.apart_ratio[place] - apart, scale) - _PEERS_SIGMAS + reference_sigmas
+        # With few peers there is no spread to ask, and lateness compares with them anyway.
+        return np.where(np.isnan(evidence.apart_ratio[place]), own, np.minimum(own, peers))
+
+    return compare
+
+
+def _divided(values: Floats, by: Floats) -> Floats:
+    """0 where there is nothing to divide by: a pair without cells."""
+    return np.divide(values, by, out=np.zeros(len(values)), where=by > 0)
