@@ -88,7 +88,7 @@ class BaselineSettings(_Frozen):
         default=5, ge=2, description="Ticks with data that a cell needs before its own history is used."
     )
     min_operations: int = Field(
-        default=5, ge=1, description="Operations that a rank needs in a cell for a tick to count."
+        default=1, ge=1, description="Operations that a rank needs in a cell for a tick to count."
     )
 
 

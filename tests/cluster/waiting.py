@@ -73,4 +73,4 @@ class Job:
 
     def late(self, name: str, rank: int, cost_ratio: float = 0.2) -> LateSeries:
         place = list(self.groups[name]).index(rank)
-        return LateSeries(self.code(name), place, 0, None, cost_ratio, 0.0, {})
+        return LateSeries(self.code(name), place, 0, None, True, cost_ratio, 0.0, {})
