@@ -13,9 +13,9 @@ constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 std::uint64_t this_thread() noexcept { return reinterpret_cast<std::uint64_t>(__builtin_thread_pointer()); }
 
 // Stacks, and with them these pointers, lie whole pages apart: Fibonacci hashing brings the high bits down.
-std::uint64_t place_of(std::uint64_t thread, std::uint64_t places) noexcept {
-  return (thread * 0x9E37'79B9'7F4A'7C15) >> 32 & (places - 1);
-}
+std::uint64_t hash(std::uint64_t thread) noexcept { return (thread * 0x9E37'79B9'7F4A'7C15) >> 32; }
+
+bool is_thread(std::uint64_t began, std::uint64_t thread) noexcept { return (began & ~std::uint64_t{1}) == thread; }
 
 }  // namespace
 
@@ -35,7 +35,7 @@ void ActivationMask::open(int* target, int always, int timing) noexcept {
 
 void ActivationMask::begin_group() noexcept {
   const std::uint64_t thread = this_thread();
-  began_[place_of(thread, kThreads)].store(thread | (has_timing() ? 1 : 0), std::memory_order_relaxed);
+  place_of(thread).store(thread | (has_timing() ? 1 : 0), std::memory_order_relaxed);
   const std::uint64_t next = group_.fetch_add(1, std::memory_order_relaxed) + 2;
   if (next >= next_change_.load(std::memory_order_relaxed)) {
     const LockHold hold(lock_);
@@ -45,8 +45,22 @@ void ActivationMask::begin_group() noexcept {
 
 bool ActivationMask::is_group_timed() const noexcept {
   const std::uint64_t thread = this_thread();
-  const std::uint64_t began = began_[place_of(thread, kThreads)].load(std::memory_order_relaxed);
-  return (began & ~std::uint64_t{1}) == thread ? (began & 1) != 0 : has_timing();
+  for (const auto& place : began_[hash(thread) % kThreadSets]) {
+    const std::uint64_t began = place.load(std::memory_order_relaxed);
+    if (is_thread(began, thread)) return (began & 1) != 0;
+  }
+  return has_timing();
+}
+
+// Its own, else a free one, else one of another thread.
+std::atomic<std::uint64_t>& ActivationMask::place_of(std::uint64_t thread) noexcept {
+  ThreadSet& set = began_[hash(thread) % kThreadSets];
+  for (auto& place : set) {
+    std::uint64_t began = place.load(std::memory_order_relaxed);
+    if (is_thread(began, thread)) return place;
+    if (began == 0 && place.compare_exchange_strong(began, thread, std::memory_order_relaxed)) return place;
+  }
+  return set[hash(thread) / kThreadSets % kThreadsInSet];
 }
 
 ActivationMask::Ticket ActivationMask::want(std::uint64_t first, std::uint64_t last) noexcept {

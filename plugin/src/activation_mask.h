@@ -31,7 +31,7 @@ class ActivationMask {
 
   // NCCL has read the mask for another group.
   void begin_group() noexcept;
-  // Whether the group that this thread began last is timed; of a thread that is not remembered, what the mask says now.
+  // Whether the group that this thread began last is timed; of a thread that was forgotten, what the mask says now.
   bool is_group_timed() const noexcept;
   // Number of the present group.
   std::uint64_t group() const noexcept { return group_.load(std::memory_order_relaxed); }
@@ -49,12 +49,14 @@ class ActivationMask {
   // else nothing is any more.
   void capture(bool is_timed) noexcept;
   bool has_given_up() const noexcept { return captures_.load(std::memory_order_relaxed) == Captures::kUntimed; }
+  bool follows_sampling() const noexcept { return captures_.load(std::memory_order_relaxed) == Captures::kNone; }
 
  private:
   enum class Captures : std::uint8_t { kNone, kTimed, kUntimed };
   static constexpr std::uint32_t kWishes = 64;  // one bit each
-  // Threads whose groups are remembered at a time: as many as a process has GPUs or streams to launch on, and more.
-  static constexpr std::uint32_t kThreads = 32;
+  // Threads whose groups are remembered, in sets of a cache line each: the ninth of a set takes another one's place.
+  static constexpr std::size_t kThreadSets = 64;
+  static constexpr std::size_t kThreadsInSet = 8;
 
   struct Wish {
     std::uint64_t first;
@@ -66,6 +68,7 @@ class ActivationMask {
     const int* target = target_.load(std::memory_order_relaxed);
     return (__atomic_load_n(target, __ATOMIC_RELAXED) & timing_.load(std::memory_order_relaxed)) != 0;
   }
+  std::atomic<std::uint64_t>& place_of(std::uint64_t thread) noexcept;
   // Under the lock: what the group of this number, the next one that NCCL reads the mask for, will find.
   void prepare(std::uint64_t next) noexcept;
 
@@ -82,8 +85,9 @@ class ActivationMask {
   Ticket tickets_;
   std::uint64_t taken_;  // bits of wishes_
   Wish wishes_[kWishes];
-  // A thread, and in bit 0 whether its group is timed. Two threads of one place forget each other's.
-  alignas(64) std::atomic<std::uint64_t> began_[kThreads];
+  // A thread, and in bit 0 whether its group is timed. 0: nobody yet.
+  using ThreadSet = std::atomic<std::uint64_t>[kThreadsInSet];
+  alignas(64) ThreadSet began_[kThreadSets];
 };
 
 }  // namespace nccl_sentinel

@@ -24,6 +24,7 @@ void Communicator::open(Shared& shared, std::uint32_t slot, const CommunicatorSt
                         ActivationMask* mask) noexcept {
   shared_ = &shared;
   mask_ = mask;
+  sampling_ = shared.sampling;
   slot_ = slot;
   block_ = &shared.file->communicators[slot];
   ++generation_;
@@ -45,7 +46,11 @@ void Communicator::open(Shared& shared, std::uint32_t slot, const CommunicatorSt
   write_text(mapped.gpu_uuid, device.uuid);
   mapped.opened_unix_ns = static_cast<std::int64_t>(read_clock_ns(CLOCK_REALTIME));
   counters_.attach(mapped);
-  for (Stream& stream : streams_) stream.clear();
+  for (NameGuesses& guesses : row_guesses_) guesses.fill(Counters::kUnknownRow);
+  for (RowStream& row : rows_) {
+    row.name.clear();
+    row.stream.clear();
+  }
   for (Stream& stream : peer_streams_) stream.clear();
   peer_keys_.clear();
   is_alone_ = start.identity.ranks == 1;
@@ -91,7 +96,7 @@ void Communicator::close() noexcept {
   context_.store(nullptr, std::memory_order_seq_cst);
   if (mask_ != nullptr) {
     mask_->drop(first_wish_);
-    for (Stream& stream : streams_) stream.close(*mask_);
+    for (RowStream& row : rows_) row.stream.close(*mask_);
     for (Stream& stream : peer_streams_) stream.close(*mask_);
   }
   count(block().callbacks, calls_.load(std::memory_order_relaxed) % kCallsCounted);
@@ -103,22 +108,15 @@ void Communicator::close() noexcept {
   block().state.store(number_of(was_known ? SlotState::kClosed : SlotState::kFree), std::memory_order_release);
 }
 
-Communicator::Row Communicator::find_row(const char* operation, layout::OperationKind kind) noexcept {
-  layout::Name(&names)[layout::kNames] = shared_->file->names;
-  std::atomic<std::uint8_t>* guess = operation == nullptr ? nullptr : &row_guesses_.at(operation);
-  if (guess != nullptr) {
-    const std::uint8_t place = guess->load(std::memory_order_relaxed);
-    const layout::Operation& row = block().operations[place];
-    if (row.state.load(std::memory_order_acquire) == number_of(SlotState::kOpen) && row.kind == kind &&
-        place != Counters::kUnknownRow && NameTable::reads(names[row.name], operation)) {
-      return {place, Outcome::kCount};
-    }
-  }
-  const NameLookup name = NameTable::intern(names, guesses_, operation);
+Communicator::Row Communicator::search_row(const char* operation, layout::OperationKind kind) noexcept {
+  const NameLookup name = NameTable::intern(shared_->file->names, guesses_, operation);
   if (name.dropped) return {Counters::kUnknownRow, *name.dropped};
   const std::optional<std::uint8_t> place = counters_.operation(name.index, kind);
   if (!place) return {Counters::kUnknownRow, Outcome::kDroppedOperation};
-  if (guess != nullptr) guess->store(*place, std::memory_order_relaxed);
+  if (*place != Counters::kUnknownRow) {
+    rows_[*place].name.learn(operation);
+    row_guesses_[static_cast<std::size_t>(kind)].at(operation).store(*place, std::memory_order_relaxed);
+  }
   return {*place, Outcome::kCount};
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "activation_mask.h"
+#include "callback_cost.h"
 #include "counters.h"
 #include "event.h"
 #include "governor.h"
@@ -16,6 +17,7 @@
 #include "network.h"
 #include "operation.h"
 #include "sampling.h"
+#include "short_name.h"
 
 namespace nccl_sentinel {
 
@@ -48,7 +50,16 @@ class Communicator {
   void start_group_call() noexcept;
   void* start_call(bool is_captured) noexcept;
 
-  void* start_collective(const CollectiveStart& start) noexcept;
+  // See Profiler::start_collective.
+  template <class Describe>
+  void* start_collective(const char* operation, std::uint64_t sequence, const void* call,
+                         const Describe& describe) noexcept {
+    CallbackCost cost(block(), is_timed(sequence));
+    const Chosen chosen = choose_collective(operation, sequence, call);
+    if (!chosen.is_chosen) return nullptr;
+    cost.charge(shared_->governor);
+    return start_chosen(describe(), chosen);
+  }
   void* start_p2p(const P2pStart& start) noexcept;
   void count_untimed(const char* operation, layout::OperationKind kind, const Identity* identity) noexcept;
 
@@ -68,6 +79,7 @@ class Communicator {
  private:
   static constexpr std::uint32_t kNetworkOperations = 512;
   static constexpr std::size_t kPeerStreams = 256;
+  static constexpr std::size_t kKinds = static_cast<std::size_t>(layout::OperationKind::kCopyEngine) + 1;
   // Callbacks of calls and groups are added up apart and handed on in batches: an addition to a word that other threads
   // add to costs as much as all the rest of a call.
   static constexpr std::uint64_t kCallsCounted = 64;
@@ -78,6 +90,21 @@ class Communicator {
   struct Row {
     std::uint8_t place;
     layout::Outcome dropped;  // kCount: it is not
+  };
+  // What an operation that is skipped needs of its row, in one cache line.
+  struct alignas(64) RowStream {
+    ShortName name;
+    Stream stream;
+  };
+  // Whether NCCL read a mask with timing for the operation of a call, and whether it is a replay.
+  struct Asked {
+    bool timing;
+    bool is_replay;
+  };
+  struct Chosen {
+    bool is_chosen;
+    std::uint8_t row;
+    Asked asked;
   };
   // What a launched operation is.
   struct Launch {
@@ -92,19 +119,35 @@ class Communicator {
   layout::Communicator& block() noexcept { return *block_; }
   void clear_block() noexcept;
   void identify(const Identity& identity) noexcept;
-  Row find_row(const char* operation, layout::OperationKind kind) noexcept;
+  Row find_row(const char* operation, layout::OperationKind kind) noexcept {
+    if (operation != nullptr) {
+      const std::uint8_t place =
+          row_guesses_[static_cast<std::size_t>(kind)].at(operation).load(std::memory_order_relaxed);
+      if (rows_[place].name.reads(operation)) return {place, layout::Outcome::kCount};
+    }
+    return search_row(operation, kind);
+  }
+  __attribute__((noinline)) Row search_row(const char* operation, layout::OperationKind kind) noexcept;
   Stream& peer_stream(std::uint8_t row, std::int32_t peer) noexcept;
 
-  // Whether NCCL read a mask with timing for the operation of this call, and whether it is a replay.
-  struct Asked {
-    bool timing;
-    bool is_replay;
-  };
   Asked asked(const void* call) const noexcept;
   void count_call() noexcept;
-  // Whether the operation of this number is timed. Counts it as skipped where it is not, and has the mask expect the
-  // next one.
-  bool choose(Stream& stream, std::uint64_t number, const Asked& asked, std::uint8_t row) noexcept;
+  // Whether the operation of this number is timed, and then what NCCL was asked for it. Counts it as skipped where it
+  // is not, and has the mask expect the next one.
+  __attribute__((always_inline)) bool choose(Stream& stream, std::uint64_t number, const void* call, std::uint8_t row,
+                                             Asked& asked) noexcept {
+    if (__builtin_expect(Stream::is_decision(sampling_, number), 0)) decide(stream, number);
+    const bool is_chosen = stream.takes(sampling_, number) && !is_alone_;
+    // Before anything else is stored: the addition waits for stores that are on their way.
+    if (!is_chosen) leave_out(row, layout::Outcome::kSkipped);
+    if (is_chosen) asked = this->asked(call);
+    if (kind_of(call) != HandleKind::kCapturedCall && !is_alone_ && mask_ != nullptr) {
+      stream.launch(sampling_, number, *mask_);
+    }
+    return is_chosen;
+  }
+  __attribute__((noinline)) void decide(Stream& stream, std::uint64_t number) noexcept;
+  Chosen choose_collective(const char* operation, std::uint64_t sequence, const void* call) noexcept;
   // Whether the times of a chosen operation can be expected. Counts it as refused where not.
   bool is_heard(std::uint32_t channels, const Asked& asked, std::uint64_t number, std::uint8_t row) noexcept;
 
@@ -112,8 +155,7 @@ class Communicator {
   void leave_out(std::uint8_t row, layout::Outcome outcome) noexcept {
     count(block().operations[row].left_out[static_cast<std::size_t>(outcome)]);
   }
-  __attribute__((noinline)) void* start_chosen(const CollectiveStart& start, std::uint8_t row,
-                                               const Asked& asked) noexcept;
+  __attribute__((noinline)) void* start_chosen(const CollectiveStart& start, const Chosen& chosen) noexcept;
   void* launch(const Launch& what) noexcept;
   Flight flight(const Operation& operation) noexcept;
   // All three take a held operation. False: its rows were busy, and it is as before, held.
@@ -125,25 +167,28 @@ class Communicator {
   void close_all(std::uint64_t last) noexcept;
   void close_network() noexcept;
 
-  Shared* shared_;
+  // Read by every callback, written by none.
+  std::atomic<const void*> context_;
   layout::Communicator* block_;
   ActivationMask* mask_;
-  ActivationMask::Ticket first_wish_;  // for whatever comes first
+  Shared* shared_;
+  Sampling sampling_;
+  bool is_alone_;  // one rank: NCCL launches nothing
   std::uint32_t slot_;
   std::uint32_t generation_;
-  std::uint64_t closed_ns_;
-  bool is_alone_;  // one rank: NCCL launches nothing
-  std::atomic<const void*> context_;
-  Counters counters_;
+  // By the thread that launches.
+  alignas(64) std::atomic<int> asked_timing_;  // whether NCCL read a mask with timing for what comes next; -1: unknown
+  std::atomic<std::uint64_t> calls_;           // callbacks of the API's calls and of groups
+  std::atomic<std::uint64_t> groups_;
+  NameGuesses row_guesses_[kKinds];  // of the row of an operation's name; of each kind apart: rows do not say theirs
+  RowStream rows_[layout::kOperations];
   NameGuesses guesses_;
-  NameGuesses row_guesses_;  // of the row of an operation's name
-  Stream streams_[layout::kOperations];
+  ActivationMask::Ticket first_wish_;  // for whatever comes first
+  std::uint64_t closed_ns_;
+  Counters counters_;
   KeyTable<kPeerStreams> peer_keys_;
   Stream peer_streams_[kPeerStreams];
-  std::atomic<std::uint32_t> identified_;  // 0, 1 while somebody writes, 2
-  std::atomic<int> asked_timing_;     // whether NCCL read a mask with timing for what comes next; -1: no call has told
-  std::atomic<std::uint64_t> calls_;  // callbacks of the API's calls and of groups
-  std::atomic<std::uint64_t> groups_;
+  std::atomic<std::uint32_t> identified_;          // 0, 1 while somebody writes, 2
   std::atomic<std::uint32_t> left_behind_;         // operations left behind since one has ended
   alignas(64) std::atomic<std::uint64_t> next_;    // number of the next operation; its place is the number modulo ring
   alignas(64) std::atomic<std::uint64_t> oldest_;  // every operation before this one has ended

@@ -54,18 +54,10 @@ Communicator::Asked Communicator::asked(const void* call) const noexcept {
   return {timing < 0 ? mask_->is_group_timed() : timing != 0, false};
 }
 
-bool Communicator::choose(Stream& stream, std::uint64_t number, const Asked& asked, std::uint8_t row) noexcept {
-  const Sampling& sampling = shared_->sampling;
-  if (Stream::is_decision(sampling, number)) {
-    stream.decide(sampling, number, shared_->governor.level());
-    shared_->governor.look();
-    if (mask_ != nullptr && shared_->governor.level() > 0) mask_->drop(first_wish_);
-  }
-  const bool is_chosen = stream.takes(sampling, number) && !is_alone_;
-  // Counted before anything else is stored: the addition waits for stores that are on their way.
-  if (!is_chosen) leave_out(row, layout::Outcome::kSkipped);
-  if (!asked.is_replay && !is_alone_ && mask_ != nullptr) stream.launch(sampling, number, *mask_);
-  return is_chosen;
+void Communicator::decide(Stream& stream, std::uint64_t number) noexcept {
+  stream.decide(sampling_, number, shared_->governor.level());
+  shared_->governor.look();
+  if (mask_ != nullptr && shared_->governor.level() > 0) mask_->drop(first_wish_);
 }
 
 // NCCL announced channels, was asked in time for what they do, and answers at all.

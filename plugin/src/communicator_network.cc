@@ -6,7 +6,7 @@
 namespace nccl_sentinel {
 
 void* Communicator::start_network(const Handle& operation, const NetworkStart& start) noexcept {
-  const CallbackCost cost(block(), is_timed(callback_number(operation, 3) + start.channel));
+  const CallbackCost cost(block(), is_timed(callback_number(operation, 3) + start.channel), &shared_->governor);
   if (start.pid != shared_->pid) return nullptr;  // another process's handle, which only looks like one of ours
   Operation& held = ring_[operation.place];
   if (!held.hold(operation.generation)) return nullptr;
@@ -29,7 +29,7 @@ void* Communicator::start_network(const Handle& operation, const NetworkStart& s
 }
 
 void Communicator::stop_network(const Handle& handle) noexcept {
-  const CallbackCost cost(block(), is_timed(callback_number(handle, 0)));
+  const CallbackCost cost(block(), is_timed(callback_number(handle, 0)), &shared_->governor);
   NetworkOperation& network = networks_[handle.place % kNetworkOperations];
   if (!network.hold(handle.generation)) return;
   if (!counters_.add_steps(network.link, network.times())) {
@@ -42,7 +42,7 @@ void Communicator::stop_network(const Handle& handle) noexcept {
 void* Communicator::start_step(const Handle& handle, std::uint32_t step) noexcept {
   Handle own = handle;
   own.part = step % NetworkOperation::kStepParts;
-  const CallbackCost cost(block(), is_timed(callback_number(own, 1)));
+  const CallbackCost cost(block(), is_timed(callback_number(own, 1)), &shared_->governor);
   NetworkOperation& network = networks_[handle.place % kNetworkOperations];
   if (!network.hold(handle.generation)) return nullptr;
   ++network.callbacks;
@@ -52,7 +52,8 @@ void* Communicator::start_step(const Handle& handle, std::uint32_t step) noexcep
 }
 
 void Communicator::record_step(const Handle& step, int state, const std::uint64_t* bytes) noexcept {
-  const CallbackCost cost(block(), is_timed(callback_number(step, 2) + static_cast<std::uint64_t>(state)));
+  const CallbackCost cost(block(), is_timed(callback_number(step, 2) + static_cast<std::uint64_t>(state)),
+                          &shared_->governor);
   NetworkOperation& network = networks_[step.place % kNetworkOperations];
   if (!network.hold(step.generation)) return;
   ++network.callbacks;
@@ -61,7 +62,7 @@ void Communicator::record_step(const Handle& step, int state, const std::uint64_
 }
 
 void Communicator::stop_step(const Handle& step) noexcept {
-  const CallbackCost cost(block(), is_timed(callback_number(step, 3)));
+  const CallbackCost cost(block(), is_timed(callback_number(step, 3)), &shared_->governor);
   NetworkOperation& network = networks_[step.place % kNetworkOperations];
   if (!network.hold(step.generation)) return;
   ++network.callbacks;

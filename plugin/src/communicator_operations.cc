@@ -27,21 +27,26 @@ constexpr int kPatience = 10'000;
 
 }  // namespace
 
-void Communicator::ignore_event() noexcept { const CallbackCost cost(block(), is_timed(count(block().callbacks))); }
-
-void* Communicator::start_collective(const CollectiveStart& start) noexcept {
-  const CallbackCost cost(block(), is_timed(start.sequence));
-  const Row row = find_row(start.operation, OperationKind::kCollective);
-  if (row.dropped != Outcome::kCount) {
-    leave_out(row.place, row.dropped);
-    return nullptr;
-  }
-  Stream& stream = streams_[row.place];
-  const Asked asked = this->asked(start.call);
-  return choose(stream, start.sequence, asked, row.place) ? start_chosen(start, row.place, asked) : nullptr;
+void Communicator::ignore_event() noexcept {
+  // Of an operation that nobody times, in a group that is timed: fewer of these come when sampling is lowered.
+  Governor* governor = mask_ != nullptr && mask_->follows_sampling() ? &shared_->governor : nullptr;
+  const CallbackCost cost(block(), is_timed(count(block().callbacks)), governor);
 }
 
-void* Communicator::start_chosen(const CollectiveStart& start, std::uint8_t row, const Asked& asked) noexcept {
+Communicator::Chosen Communicator::choose_collective(const char* operation, std::uint64_t sequence,
+                                                     const void* call) noexcept {
+  const Row row = find_row(operation, OperationKind::kCollective);
+  if (row.dropped != Outcome::kCount) {
+    leave_out(row.place, row.dropped);
+    return {};
+  }
+  Asked asked{};
+  if (!choose(rows_[row.place].stream, sequence, call, row.place, asked)) return {};
+  return {true, row.place, asked};
+}
+
+void* Communicator::start_chosen(const CollectiveStart& start, const Chosen& chosen) noexcept {
+  const auto& [is_chosen, row, asked] = chosen;
   if (!is_heard(start.channels, asked, start.sequence, row)) return nullptr;
   const std::uint64_t bytes = message_bytes(start.count, start.datatype);
   const NameLookup algorithm = NameTable::intern(shared_->file->names, guesses_, start.algorithm);
@@ -59,7 +64,7 @@ void* Communicator::start_chosen(const CollectiveStart& start, std::uint8_t row,
 }
 
 void* Communicator::start_p2p(const P2pStart& start) noexcept {
-  const CallbackCost cost(block(), is_timed(callbacks_so_far()));
+  CallbackCost cost(block(), is_timed(callbacks_so_far()));
   const Row row = find_row(start.operation, OperationKind::kPointToPoint);
   if (row.dropped != Outcome::kCount) {
     leave_out(row.place, row.dropped);
@@ -67,8 +72,10 @@ void* Communicator::start_p2p(const P2pStart& start) noexcept {
   }
   Stream& stream = peer_stream(row.place, start.peer);
   const std::uint64_t number = stream.take_number();
-  const Asked asked = this->asked(start.call);
-  if (!choose(stream, number, asked, row.place) || !is_heard(start.channels, asked, number, row.place)) return nullptr;
+  Asked asked{};
+  if (!choose(stream, number, start.call, row.place, asked)) return nullptr;
+  cost.charge(shared_->governor);
+  if (!is_heard(start.channels, asked, number, row.place)) return nullptr;
   const std::uint64_t bytes = message_bytes(start.count, start.datatype);
   const auto peer = counters_.peer({counters_.name(row.place), size_class(bytes), start.peer});
   if (!peer) {
@@ -123,7 +130,7 @@ void* Communicator::launch(const Launch& what) noexcept {
 void* Communicator::start_channel(const Handle& operation, const ChannelStart& start) noexcept {
   Handle channel = operation;
   channel.part = start.channel % kMaxChannels;
-  const CallbackCost cost(block(), is_timed(callback_number(channel, 0)));
+  const CallbackCost cost(block(), is_timed(callback_number(channel, 0)), &shared_->governor);
   Operation& held = ring_[operation.place];
   if (start.channel >= kMaxChannels || !held.hold(operation.generation)) return nullptr;
   ++held.callbacks;
@@ -133,7 +140,7 @@ void* Communicator::start_channel(const Handle& operation, const ChannelStart& s
 }
 
 void Communicator::stop_channel_time(const Handle& channel, std::uint64_t timer_ns) noexcept {
-  const CallbackCost cost(block(), is_timed(callback_number(channel, 1)));
+  const CallbackCost cost(block(), is_timed(callback_number(channel, 1)), &shared_->governor);
   Operation& held = ring_[channel.place];
   if (!held.hold(channel.generation)) return;
   ++held.callbacks;
@@ -148,7 +155,7 @@ void Communicator::stop_channel_time(const Handle& channel, std::uint64_t timer_
 }
 
 void Communicator::stop_channel(const Handle& channel) noexcept {
-  const CallbackCost cost(block(), is_timed(callback_number(channel, 2)));
+  const CallbackCost cost(block(), is_timed(callback_number(channel, 2)), &shared_->governor);
   Operation& held = ring_[channel.place];
   if (!held.hold(channel.generation)) return;
   ++held.callbacks;

@@ -23,15 +23,14 @@ struct CommunicatorStart {
   std::uint32_t interface_version = 0;
 };
 
+// What is asked of a collective once it is chosen.
 struct CollectiveStart {
-  const char* operation;  // these four may be null
-  const char* algorithm;
+  const char* algorithm;  // these three may be null
   const char* protocol;
   const char* datatype;
   std::uint64_t count;     // elements
   std::uint64_t sequence;  // NCCL's number of it in (communicator, operation)
   std::uint32_t channels;
-  const void* call;  // handle of the CollApi event, where it got one
 };
 
 struct P2pStart {

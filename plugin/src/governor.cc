@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "governor.h"
 
+#include "callback_cost.h"
 #include "clock.h"
 
 namespace nccl_sentinel {
@@ -10,20 +11,6 @@ constexpr std::uint64_t kLookNs = 1'000'000'000;
 constexpr std::uint32_t kLooksOver = 2;
 constexpr std::uint32_t kLooksUnder = 60;
 constexpr std::uint64_t kMillion = 1'000'000;
-
-// Callbacks times what one of them took on average.
-std::uint64_t estimate_ns(const layout::Communicator& communicator) noexcept {
-  const std::uint64_t timed = communicator.callbacks_timed.load(std::memory_order_relaxed);
-  if (timed == 0) return 0;
-  std::uint64_t callbacks = communicator.callbacks.load(std::memory_order_relaxed);
-  for (const layout::Operation& operation : communicator.operations) {
-    callbacks +=
-        operation.left_out[static_cast<std::size_t>(layout::Outcome::kSkipped)].load(std::memory_order_relaxed);
-  }
-  const double mean_ns =
-      static_cast<double>(communicator.callback_ns.load(std::memory_order_relaxed)) / static_cast<double>(timed);
-  return static_cast<std::uint64_t>(mean_ns * static_cast<double>(callbacks));
-}
 
 }  // namespace
 
@@ -41,10 +28,7 @@ void Governor::look() noexcept {
     return;
   }
   tick_clock.refine();
-  const std::uint64_t cost = cost_ns();
-  const std::uint64_t before = cost_ns_.exchange(cost, std::memory_order_relaxed);
-  // A communicator that closed took its cost along, and the sum fell: nothing is known of this second.
-  const std::uint64_t spent_ns = cost > before ? cost - before : 0;
+  const std::uint64_t spent_ns = spent_ns_.exchange(0, std::memory_order_relaxed) * kCallbacksForOneTimed;
   const std::uint64_t budget_ns = (now_ns - looked_ns) / kMillion * budget_ppm_;
   const std::uint32_t level = this->level();
   over_.store(spent_ns > budget_ns ? over_.load(std::memory_order_relaxed) + 1 : 0, std::memory_order_relaxed);
@@ -57,17 +41,6 @@ void Governor::look() noexcept {
   under_.store(0, std::memory_order_relaxed);
   level_.store(next, std::memory_order_relaxed);
   file_->header.governor_level.store(next, std::memory_order_relaxed);
-}
-
-std::uint64_t Governor::cost_ns() const noexcept {
-  constexpr auto kOpen = static_cast<std::uint32_t>(layout::SlotState::kOpen);
-  std::uint64_t sum = 0;
-  const std::uint32_t slots = slots_.load(std::memory_order_acquire);
-  for (std::uint32_t slot = 0; slot < slots; ++slot) {
-    const layout::Communicator& communicator = file_->communicators[slot];
-    if (communicator.state.load(std::memory_order_acquire) == kOpen) sum += estimate_ns(communicator);
-  }
-  return sum;
 }
 
 }  // namespace nccl_sentinel

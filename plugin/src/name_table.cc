@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "lock.h"
+#include "text_word.h"
 
 namespace nccl_sentinel {
 namespace {
@@ -16,19 +17,6 @@ constexpr std::size_t kTextBytes = sizeof(Name::text) - 1;
 constexpr auto kFree = static_cast<std::uint32_t>(SlotState::kFree);
 constexpr auto kClaimed = static_cast<std::uint32_t>(SlotState::kClaimed);
 constexpr auto kOpen = static_cast<std::uint32_t>(SlotState::kOpen);
-
-// Text is compared by words: by bytes the processor guesses wrong where names of different lengths alternate, and that
-// costs more than all the rest. Such a word may reach past the end of the text, never past its page, as strlen reads.
-bool is_within_page(const char* text) noexcept {
-  constexpr std::uint64_t kPage = 4096;
-  return reinterpret_cast<std::uint64_t>(text) % kPage <= kPage - sizeof(std::uint64_t);
-}
-
-__attribute__((no_sanitize("address", "thread"))) std::uint64_t load_word(const char* text) noexcept {
-  std::uint64_t word = 0;
-  __builtin_memcpy(&word, text, sizeof word);
-  return word;
-}
 
 // The lowest bit that is set marks the first byte that is zero.
 constexpr std::uint64_t zero_bytes(std::uint64_t word) noexcept {
@@ -44,9 +32,9 @@ void write(Name& name, const char* text) noexcept {
 
 bool NameTable::reads(const Name& name, const char* text) noexcept {
   if (name.state.load(std::memory_order_acquire) != kOpen) return false;
-  constexpr std::size_t kWords = kTextBytes / sizeof(std::uint64_t);
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
   std::size_t at = 0;
-  for (std::size_t i = 0; i < kWords && is_within_page(text + at); ++i, at += sizeof(std::uint64_t)) {
+  for (std::size_t i = 0; i < kTextBytes / kWord && is_within_page(text + at, kWord); ++i, at += kWord) {
     const std::uint64_t own = load_word(name.text + at);
     const std::uint64_t end = zero_bytes(own);
     // Of the bytes behind the name's end nothing is asked.

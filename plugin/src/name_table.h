@@ -27,6 +27,9 @@ class NameGuesses {
     const auto address = reinterpret_cast<std::uint64_t>(text);
     return guesses_[(address ^ address >> 4 ^ address >> 9) % kEntries];
   }
+  void fill(std::uint8_t guess) noexcept {
+    for (auto& each : guesses_) each.store(guess, std::memory_order_relaxed);
+  }
 
  private:
   static constexpr std::uint64_t kEntries = 32;

@@ -121,12 +121,6 @@ void* Profiler::start_call(void* context, bool is_captured) noexcept {
   return nullptr;
 }
 
-void* Profiler::start_collective(void* context, const CollectiveStart& start) noexcept {
-  if (Communicator* communicator = find(context)) return communicator->start_collective(start);
-  drop_operation(context);
-  return nullptr;
-}
-
 void* Profiler::start_p2p(void* context, const P2pStart& start) noexcept {
   if (Communicator* communicator = find(context)) return communicator->start_p2p(start);
   drop_operation(context);
@@ -215,12 +209,6 @@ void Profiler::exit() noexcept {
   mapping_.remove();
 }
 
-Communicator* Profiler::find(const void* context) noexcept {
-  if (kind_of(context) != HandleKind::kContext || !observes()) return nullptr;
-  Communicator& communicator = communicators_[decode(context).slot];
-  return communicator.is_open_as(context) ? &communicator : nullptr;
-}
-
 Communicator* Profiler::find_slot(const void* handle) noexcept {
   if (!observes()) return nullptr;
   Communicator& communicator = communicators_[decode(handle).slot];
@@ -248,7 +236,6 @@ ActivationMask* Profiler::join_mask(int* mask) noexcept {
 // One that never was used, else the one that has been closed for longest.
 Communicator* Profiler::free_slot(Failure& failure) noexcept {
   if (slots_ < layout::kCommunicators && mapping_.allocate(slots_, failure)) {
-    shared_.governor.watch(slots_ + 1);
     return &communicators_[slots_++];
   }
   Communicator* oldest = nullptr;

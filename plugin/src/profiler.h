@@ -31,7 +31,17 @@ class Profiler {
   // CollApi and P2pApi: an operation will be launched, now or, where it is captured into a CUDA graph, at every replay.
   void* start_call(void* context, bool is_captured) noexcept;
 
-  void* start_collective(void* context, const CollectiveStart& start) noexcept;
+  // `call` is the handle of the CollApi event, where it got one. `describe()` gives the CollectiveStart of one that is
+  // chosen: most are not, and copying a descriptor costs as much as counting it.
+  template <class Describe>
+  void* start_collective(void* context, const char* operation, std::uint64_t sequence, const void* call,
+                         const Describe& describe) noexcept {
+    if (Communicator* communicator = find(context)) {
+      return communicator->start_collective(operation, sequence, call, describe);
+    }
+    drop_operation(context);
+    return nullptr;
+  }
   void* start_p2p(void* context, const P2pStart& start) noexcept;
   void* start_channel(void* context, const ChannelStart& start) noexcept;
   void* start_network(void* context, const NetworkStart& start) noexcept;
@@ -66,7 +76,11 @@ class Profiler {
   Communicator* free_slot(Failure& failure) noexcept;
   ActivationMask* join_mask(int* mask) noexcept;
   // The open communicator of a context; null for anything else.
-  Communicator* find(const void* context) noexcept;
+  Communicator* find(const void* context) noexcept {
+    if (kind_of(context) != HandleKind::kContext || !observes()) return nullptr;
+    Communicator& communicator = communicators_[decode(context).slot];
+    return communicator.is_open_as(context) ? &communicator : nullptr;
+  }
   // The open communicator whose slot a handle of ours names.
   Communicator* find_slot(const void* handle) noexcept;
   void drop_operation(const void* context) noexcept;

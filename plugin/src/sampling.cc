@@ -22,7 +22,8 @@ constexpr std::uint64_t kSlack = 16;
 
 }  // namespace
 
-bool Choice::takes_lowered(const Sampling& sampling, std::uint64_t number, std::uint32_t operations) const noexcept {
+bool Choice::takes_lowered(std::uint32_t level, const Sampling& sampling, std::uint64_t number,
+                           std::uint32_t operations) noexcept {
   if (sampling.burst == 0) return false;
   const Sampling& base = sampling.burst == sampling.period ? kDefaultSampling : sampling;
   const std::uint64_t period = std::uint64_t{base.period} << (level - 1);
@@ -39,23 +40,6 @@ void Stream::clear() noexcept {
   gaps_seen_.store(0, std::memory_order_relaxed);
   decided_at_.store(0, std::memory_order_relaxed);
   decided_ns_.store(0, std::memory_order_relaxed);
-}
-
-void Stream::launch(const Sampling& sampling, std::uint64_t number, ActivationMask& mask) noexcept {
-  const std::uint64_t group = mask.group();
-  const std::uint64_t last = group_.load(std::memory_order_relaxed);
-  const std::uint32_t in_group = in_group_.load(std::memory_order_relaxed);
-  // The next group will have as many as this one, as far as it has come, or as the last one had.
-  std::uint32_t ahead = in_group;
-  if (group == last) {
-    in_group_.store(++ahead, std::memory_order_relaxed);
-  } else {
-    group_.store(group, std::memory_order_relaxed);
-    in_group_.store(1, std::memory_order_relaxed);
-  }
-  // At a decision the choice may change to one that takes the operation; a burst begins there anyway.
-  const bool is_wanted = choice().takes(sampling, number + 1, ahead == 0 ? 1 : ahead);
-  if (is_wanted || ticket_.load(std::memory_order_relaxed) != 0) expect(mask, group, last, is_wanted);
 }
 
 void Stream::expect(ActivationMask& mask, std::uint64_t group, std::uint64_t last_group, bool is_wanted) noexcept {

@@ -20,7 +20,7 @@ class Divisor {
   constexpr Divisor(std::uint32_t value) noexcept  // NOLINT: it stands for its value
       : value_(value), mask_((value & (value - 1)) == 0 ? value - 1 : 0) {}
   constexpr std::uint64_t remainder(std::uint64_t number) const noexcept {
-    return mask_ != 0 ? number & mask_ : number % value_;
+    return __builtin_expect(mask_ != 0, 1) ? number & mask_ : number % value_;
   }
   constexpr operator std::uint32_t() const noexcept { return value_; }  // NOLINT: likewise
 
@@ -51,14 +51,16 @@ struct Choice {
 
   // Whether any of `operations` from `number` on is timed.
   bool takes(const Sampling& sampling, std::uint64_t number, std::uint32_t operations) const noexcept {
-    if (level > 0) return takes_lowered(sampling, number, operations);
+    if (level > 0) return takes_lowered(level, sampling, number, operations);
     if (sampling.burst == 0) return false;
     const std::uint64_t place = sampling.period.remainder(number);
     return whole || place < sampling.burst || place + operations > sampling.period;
   }
 
  private:
-  bool takes_lowered(const Sampling& sampling, std::uint64_t number, std::uint32_t operations) const noexcept;
+  // Apart, so that what is asked of every operation stays small.
+  __attribute__((noinline)) static bool takes_lowered(std::uint32_t level, const Sampling& sampling,
+                                                      std::uint64_t number, std::uint32_t operations) noexcept;
 };
 
 class Stream {
@@ -81,7 +83,19 @@ class Stream {
 
   // The operation of this number is launched, in the present group. Where the next ones are timed the mask is told in
   // which groups they are to be expected: as far from this one as the last ones were from each other.
-  void launch(const Sampling& sampling, std::uint64_t number, ActivationMask& mask) noexcept;
+  void launch(const Sampling& sampling, std::uint64_t number, ActivationMask& mask) noexcept {
+    const std::uint64_t group = mask.group();
+    const std::uint64_t last = group_.load(std::memory_order_relaxed);
+    const std::uint32_t in_group = in_group_.load(std::memory_order_relaxed);
+    // The next group will have as many as this one, as far as it has come, or as the last one had.
+    const bool is_same = group == last;
+    const std::uint32_t ahead = is_same ? in_group + 1 : in_group;
+    group_.store(group, std::memory_order_relaxed);
+    in_group_.store(is_same ? ahead : 1, std::memory_order_relaxed);
+    // At a decision the choice may change to one that takes the operation; a burst begins there anyway.
+    const bool is_wanted = choice().takes(sampling, number + 1, ahead == 0 ? 1 : ahead);
+    if (is_wanted || ticket_.load(std::memory_order_relaxed) != 0) expect(mask, group, last, is_wanted);
+  }
   // No more operations come.
   void close(ActivationMask& mask) noexcept { mask.drop(ticket_.exchange(0, std::memory_order_relaxed)); }
 
@@ -96,14 +110,16 @@ class Stream {
     const std::uint32_t packed = choice_.load(std::memory_order_relaxed);
     return {(packed & 1) == 0, packed >> 1};
   }
-  void expect(ActivationMask& mask, std::uint64_t group, std::uint64_t last_group, bool is_wanted) noexcept;
+  __attribute__((noinline)) void expect(ActivationMask& mask, std::uint64_t group, std::uint64_t last_group,
+                                        bool is_wanted) noexcept;
 
-  std::atomic<std::uint64_t> next_;
+  // What every operation needs comes first.
   std::atomic<std::uint64_t> group_;     // of the last operation; 0: there was none
   std::atomic<std::uint32_t> in_group_;  // operations of the stream in that group
   std::atomic<std::uint32_t> choice_;    // level << 1 | bursts
   std::atomic<std::uint32_t> ticket_;    // ActivationMask::Ticket
   std::atomic<std::uint32_t> gaps_seen_;
+  std::atomic<std::uint64_t> next_;
   std::atomic<std::uint32_t> gaps_[kGaps];  // groups from one operation to the next
   std::atomic<std::uint64_t> decided_at_;   // number of the operation
   std::atomic<std::uint64_t> decided_ns_;   // 0: never

@@ -8,6 +8,15 @@
 namespace nccl_sentinel::shim {
 
 template <class Abi>
+__attribute__((noinline)) void* start_collective(void* context, const typename Abi::Descriptor& descriptor,
+                                                 const void* api) noexcept {
+  const auto& coll = descriptor.coll;
+  return profiler().start_collective(context, coll.func, coll.seqNumber, api, [&coll]() noexcept {
+    return CollectiveStart{coll.algo, coll.proto, coll.datatype, coll.count, coll.seqNumber, coll.nChannels};
+  });
+}
+
+template <class Abi>
 void* start_timed(void* context, const typename Abi::Descriptor& descriptor) noexcept {
   // Before version 5 an operation's parent is its group.
   const void* api = Abi::kVersion >= 5 ? descriptor.parentObj : nullptr;
@@ -15,11 +24,8 @@ void* start_timed(void* context, const typename Abi::Descriptor& descriptor) noe
     case abi::kGroup:
       profiler().start_group(context);
       return nullptr;
-    case abi::kColl: {
-      const auto& coll = descriptor.coll;
-      return profiler().start_collective(
-          context, {coll.func, coll.algo, coll.proto, coll.datatype, coll.count, coll.seqNumber, coll.nChannels, api});
-    }
+    case abi::kColl:
+      return start_collective<Abi>(context, descriptor, api);
     case abi::kP2p: {
       const auto& p2p = descriptor.p2p;
       return profiler().start_p2p(context, {p2p.func, p2p.datatype, p2p.count, p2p.peer, p2p.nChannels, api});

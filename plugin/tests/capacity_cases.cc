@@ -46,6 +46,22 @@ CASE(a_buffer_used_again_for_another_name_is_another_name) {
   EXPECT_EQUAL(1U, measured(communicator(7), "AllReduce").operations);
 }
 
+CASE(names_that_begin_alike_are_told_apart) {
+  void* context = nccl().init(7);
+  const std::string letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZa";
+  const std::size_t lengths[] = {1, 7, 8, 9, 13, 14, 15, 16, 17, 24, 27};
+  char text[32] = "";
+  for (int i = 0; i < 2; ++i) {
+    for (const std::size_t length : lengths) {
+      std::snprintf(text, sizeof text, "%s", letters.substr(0, length).c_str());
+      nccl().run(context, {text, 64, "ncclInt8", 1, "RING", "LL"}, 1'000, 10);
+    }
+  }
+  for (const std::size_t length : lengths) {
+    EXPECT_EQUAL(2U, measured(communicator(7), letters.substr(0, length)).operations);
+  }
+}
+
 CASE(names_past_the_table_are_dropped) {
   void* context = nccl().init(7);
   const std::size_t fit = kNames - 3;  // beside "unknown", "AllReduce" and "LL"

@@ -27,6 +27,24 @@ CASE_OF(copy_engine_collectives_count_as_untimed, 6, 7) {
   expect_balanced();
 }
 
+// In rows at nearly every place, whichever kind comes first.
+CASE_OF(copy_engine_collectives_are_apart_from_others_of_their_name, 6) {
+  const char* names[] = {"AllGather", "AllReduce", "AlltoAll", "Broadcast", "Gather", "ReduceScatter", "Scatter"};
+  void* contexts[] = {nccl().init(1), nccl().init(2)};
+  for (const char* name : names) {
+    nccl().copy_engine_collective(contexts[0], {name});
+    for (void* context : contexts) nccl().run(context, {name}, kEpoch, 10);
+    nccl().copy_engine_collective(contexts[1], {name});
+  }
+  for (const std::uint64_t id : {1, 2}) {
+    const auto& one = communicator(id);
+    for (const char* name : names) {
+      EXPECT_EQUAL(1U, balance(one, operation(one, name, OperationKind::kCopyEngine)).refused);
+      EXPECT_EQUAL(1U, balance(one, operation(one, name)).measured);
+    }
+  }
+}
+
 CASE_OF(copy_engine_collectives_of_no_slot_are_dropped, 6) {
   using nccl_sentinel::layout::Dropped;
   void* extra = nullptr;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The activation mask apart from everything else: wishes for groups that are yet to come.
+#include <atomic>
 #include <thread>
 #include <vector>
 
@@ -65,6 +66,28 @@ CASE_OF(a_thread_knows_its_own_group, 5) {
   EXPECT(!mask.is_group_timed());
   std::thread([&] { mask.begin_group(); }).join();
   EXPECT(!mask.is_group_timed());
+}
+
+CASE_OF(many_threads_know_their_own_groups, 5) {
+  int target = -1;
+  ActivationMask& mask = fresh_mask(target);
+  constexpr std::uint64_t kThreads = 100;
+  mask.want(1, kThreads);  // all of them are timed, what comes later is not
+  std::atomic<std::uint64_t> remembered{0};
+  std::atomic<bool> is_over{false};
+  std::vector<std::thread> threads;
+  for (std::uint64_t i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      mask.begin_group();
+      while (!is_over) std::this_thread::yield();
+      remembered += mask.is_group_timed() ? 1 : 0;
+    });
+  }
+  while (mask.group() < kThreads) std::this_thread::yield();
+  EXPECT_EQUAL(std::string("."), next_groups(mask, target, 1));
+  is_over = true;
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQUAL(kThreads, remembered.load());
 }
 
 CASE_OF(a_wish_that_is_dropped_ends_at_once, 5) {
