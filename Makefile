@@ -11,7 +11,7 @@ MODULES := .venv/modules-$(firstword $(shell find sentinel exporter -name '*.py'
 CXX_SOURCES := $(shell find plugin -type f \( -name '*.cc' -o -name '*.h' \))
 WORKERS ?= 2
 
-.PHONY: setup check test bench-plugin bench-detect bench-scrape demo lock format clean
+.PHONY: setup check test bench-plugin bench-detect bench-tick bench-scrape demo lock format clean
 .DELETE_ON_ERROR:
 
 setup: .venv/installed .tools/ready  ## virtual environment, plugin, Prometheus and Alertmanager
@@ -55,6 +55,9 @@ bench-plugin: setup  ## what a profiler plugin's callbacks cost: make bench-plug
 
 bench-detect: setup  ## what the detectors find in simulated jobs, and say of healthy ones: make bench-detect ARGS=--quick
 	@PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 python tests/bench/detect.py $(ARGS)
+
+bench-tick: setup  ## what one tick of detection costs at 1,024 and 8,192 ranks
+	@PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 python tests/bench/tick.py $(ARGS)
 
 bench-scrape: setup  ## what a scrape of the exporter costs
 	@python tests/bench/scrape.py $(ARGS)

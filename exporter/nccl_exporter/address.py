@@ -1,52 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Addresses as Prometheus' own programs take them: `:9847`, `127.0.0.1:9847`, `[::1]:9847`."""
+"""Addresses on the command line."""
 
-import ipaddress
-import re
-from typing import NamedTuple, Self
+from nccl_endpoint.address import Address
 
 from nccl_exporter.errors import ExporterError
 
-_SHAPE = re.compile(r"(?:\[(?P<six>[^\[\]]*)\]|(?P<host>[^\[\]:/\s]*)):(?P<port>[0-9]{1,5})")
 
-
-class Address(NamedTuple):
-    """Where to listen or to connect to; to listen, an empty host is every address and port 0 one that is free."""
-
-    host: str
-    port: int
-
-    @classmethod
-    def parse(cls, text: str, option: str = "--web.listen-address", example: str = "127.0.0.1:9847") -> Self:
-        """Raises ExporterError, with an example for that option, when `text` is not HOST:PORT."""
-        match = _SHAPE.fullmatch(text)
-        if match is None or int(match["port"]) > 65535 or (match["six"] is not None and not _is_ipv6(match["six"])):
-            raise ExporterError(
-                "not an address",
-                where=repr(text),
-                why="expected HOST:PORT, [IPv6]:PORT or :PORT",
-                hint=f"For example {option} {example}",
-            )
-        return cls(match["six"] or match["host"] or "", int(match["port"]))
-
-    @property
-    def is_loopback(self) -> bool:
-        """Whether only this machine can reach it."""
-        if self.host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
-
-    def __str__(self) -> str:
-        """As it is written in a URL."""
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
-
-
-def _is_ipv6(text: str) -> bool:
+def parse_address(text: str, option: str = "--web.listen-address", example: str = "127.0.0.1:9847") -> Address:
+    """Raises ExporterError, with an example for that option, when `text` is not HOST:PORT."""
     try:
-        ipaddress.IPv6Address(text)
-    except ValueError:
-        return False
-    return True
+        return Address.parse(text)
+    except ValueError as error:
+        hint = f"For example {option} {example}"
+        raise ExporterError("not an address", where=repr(text), why=str(error), hint=hint) from None

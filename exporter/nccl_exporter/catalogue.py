@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, Literal
 
+from nccl_endpoint.access import REFUSALS
+
 from nccl_exporter import layout
 from nccl_exporter.ras.status import STATUSES
 from nccl_exporter.text import escaped
@@ -41,7 +43,7 @@ ROW_REASONS: Final = (
     "in_flight",
 )
 CAP_REASONS: Final = ("folded", "exporter")
-WEB_REFUSALS: Final = ("handshake", "certificate", "credentials", "rate")
+WEB_REFUSALS: Final = REFUSALS
 RAS_FAILURE_REASONS: Final = ("connect", "timeout", "closed", "protocol", "unsupported", "size", "malformed")
 RAS_LEFT_OUT_REASONS: Final = ("not_found", "ambiguous")
 # What a network step waits for, by direction: in the order of layout.LINK_COUNTS.

@@ -13,18 +13,21 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from nccl_endpoint.access import Access
+from nccl_endpoint.address import Address
+from nccl_endpoint.configuration import WebConfig
+from nccl_endpoint.errors import EndpointError
+from nccl_endpoint.server import Server
 
 from nccl_exporter import __version__, log
-from nccl_exporter.address import Address
+from nccl_exporter.address import parse_address
 from nccl_exporter.collector import Collector
 from nccl_exporter.directory import default_directories
 from nccl_exporter.errors import ExporterError
 from nccl_exporter.ras.reader import RasReader
 from nccl_exporter.ras.service_address import service_address
-from nccl_exporter.server import Server
 from nccl_exporter.service import ServiceCounts
-from nccl_exporter.web.access import Access
-from nccl_exporter.web.configuration import WebConfig
+from nccl_exporter.site import site
 
 _log = logging.getLogger(__name__)
 
@@ -113,8 +116,8 @@ def run(
                 ras=ras,
                 service=partial(_service_counts, access, ras),
             )
-            server = stack.enter_context(Server(Address.parse(listen_address), collector.collect, access))
-        except ExporterError as error:
+            server = stack.enter_context(_server(parse_address(listen_address), collector, access))
+        except (ExporterError, EndpointError) as error:
             typer.echo(f"nccl-exporter: {error}", err=True)
             raise typer.Exit(2) from error
         config = access.current()
@@ -124,6 +127,14 @@ def run(
         # Look once before anybody asks, so that the log tells at once what is there.
         collector.collect()
         server.serve_forever()
+
+
+def _server(address: Address, collector: Collector, access: Access) -> Server:
+    try:
+        return Server(address, site(collector.collect), access)
+    except EndpointError as error:
+        hint = "Choose another address with --web.listen-address"
+        raise ExporterError(error.what, where=error.where, why=error.why, hint=hint) from error
 
 
 def _service_counts(access: Access, ras: RasReader | None) -> ServiceCounts:

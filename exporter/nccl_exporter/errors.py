@@ -1,14 +1,11 @@
 """Errors that the exporter raises on purpose.
 
-ExporterError says what, where, why, and a hint; at the command line it ends the program (exit 2). Two are more exact:
-
-- SourceError: a mapped file is not what it should be, which costs that file, never the scrape.
-- WebConfigError: the web configuration cannot be used; while the exporter runs, the one before stays.
+ExporterError says what, where, why, and a hint; at the command line it ends the program (exit 2), as nccl_endpoint's
+EndpointError does. SourceError is more exact: a mapped file is not what it should be, which costs that file, never the
+scrape.
 """
 
-from pathlib import Path
-
-__all__ = ["ExporterError", "SourceError", "WebConfigError"]
+__all__ = ["ExporterError", "SourceError"]
 
 
 class ExporterError(Exception):
@@ -40,11 +37,3 @@ class SourceError(ExporterError):
         self.reason = reason
         self.detail = detail
         super().__init__("source refused", why=detail)
-
-
-class WebConfigError(ExporterError):
-    """The web configuration `file` cannot be used; `key` is the path of the key that is to blame, with dots."""
-
-    def __init__(self, file: Path, key: str = "", *, why: str, hint: str = "") -> None:
-        where = f"{file}: {key}" if key else str(file)
-        super().__init__("cannot use the web configuration", where=where, why=why, hint=hint)

@@ -3,6 +3,10 @@
 import os
 from pathlib import Path
 
+from nccl_endpoint.configuration import load
+from nccl_endpoint.document import Watch
+from nccl_endpoint.errors import WebConfigError
+
 from sentinel.config.settings import Settings
 from sentinel.errors import ConfigError
 
@@ -19,6 +23,11 @@ def check_files(settings: Settings) -> None:
     ]
     if fault := _directory_fault(settings.state.directory):
         faults.append(f"state.directory = {str(settings.state.directory)!r}: {fault}")
+    if settings.web.config_file is not None:
+        try:
+            load(settings.web.config_file, Watch())
+        except WebConfigError as error:
+            faults.append(f"web.config_file: {error}")
     if faults:
         raise ConfigError("the configuration names files that cannot be used", why="\n  " + "\n  ".join(faults))
 

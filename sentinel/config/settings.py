@@ -12,6 +12,7 @@ from sentinel.config.log import LogSettings
 from sentinel.config.prometheus import PrometheusSettings
 from sentinel.config.schedule import ScheduleSettings
 from sentinel.config.state import StateSettings
+from sentinel.config.web import WebSettings
 
 __all__ = ["Settings"]
 
@@ -27,6 +28,7 @@ class Settings(BaseSettings):
     detection: DetectionSettings = Field(default=DetectionSettings())
     baseline: HistorySettings = Field(default=HistorySettings())
     state: StateSettings = Field(default=StateSettings())
+    web: WebSettings = Field(default=WebSettings())
     log: LogSettings = Field(default=LogSettings())
 
     @classmethod

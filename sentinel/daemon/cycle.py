@@ -1,19 +1,20 @@
 """One tick: look, judge, remember, tell."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import structlog
 
 from sentinel.config.schedule import ScheduleSettings
-from sentinel.daemon.dispatch import Dispatch
+from sentinel.daemon.dispatch import TAKEN, Dispatch
 from sentinel.daemon.instants import Instants
-from sentinel.daemon.tally import Tally
+from sentinel.daemon.tally import GoodTick, Tally
 from sentinel.detect.detector import Detector
 from sentinel.errors import SentinelError, SinkError, StateError
 from sentinel.incident.tracker import Changes, IncidentTracker
-from sentinel.model.incident import Incident
+from sentinel.model.incident import Assessment, Incident
 from sentinel.model.snapshot import Snapshot
 from sentinel.sink.interface import Delivery, Receipt
 from sentinel.source.interface import Source
@@ -50,6 +51,7 @@ class Cycle:
         keep_ticks: int,
         tally: Tally,
         clock: Callable[[], float],
+        alive: Callable[[], None] = lambda: None,  # called at each instant: work that hangs is then noticed
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._schedule = schedule
@@ -63,6 +65,7 @@ class Cycle:
         self._keep_ticks = keep_ticks
         self._tally = tally
         self._clock = clock
+        self._alive = alive
         self._monotonic = monotonic
         self._last: float | None = None  # the instant that was looked at last
         self._unsaved: dict[str, Incident] = {}  # changed, and not yet in the state
@@ -75,6 +78,7 @@ class Cycle:
         try:
             for snapshot in self._pending(instant):
                 errors += self._take(snapshot, self._monotonic() - started)
+                self._alive()
                 started = self._monotonic()
         except SentinelError as error:
             _log.error("tick failed", instant=instant, error=str(error))
@@ -84,11 +88,14 @@ class Cycle:
             errors += [error, *self._fail(instant, Outcome.ERROR, error, self._monotonic() - started)]
         # Also after a failed tick: alerts that are not sent again would end at Alertmanager.
         try:
-            errors += self._note(self._dispatch.send(self._clock()))
+            now = self._clock()
+            errors += self._note(self._dispatch.send(now), now)
         except Exception as error:
             _log.exception("alerts not sent")
             errors.append(error)
-        return Report(tuple(self._dispatch.open()), errors[0] if errors else None)
+        going_on = tuple(self._dispatch.open())
+        self._tally.open_incidents = Counter((each.culprit.verdict, each.tier) for each in going_on)
+        return Report(going_on, errors[0] if errors else None)
 
     def _pending(self, instant: float) -> Iterator[Snapshot]:
         """Snapshots of this instant and of those that were missed, so that live and backtest agree tick by tick."""
@@ -117,6 +124,7 @@ class Cycle:
         for first, last in self._history(instant):
             for snapshot in self._source.snapshots(first, last, self._instants.tick_seconds):
                 detector.step(snapshot)
+                self._alive()
         self._detector = detector
 
     def _history(self, instant: float) -> Iterator[tuple[float, float]]:
@@ -146,6 +154,7 @@ class Cycle:
         changes = self._tracker.step(assessment)
         self._dispatch.update(changes)
         self._log_changes(changes)
+        self._count(assessment, changes)
         self._tally.partial_snapshots += snapshot.quality.partial
         self._tally.malformed_series += snapshot.quality.malformed_series
         if snapshot.quality.partial:
@@ -154,7 +163,16 @@ class Cycle:
         self._tally.ticks[Outcome.OK] += 1
         seconds += self._monotonic() - started
         _log.debug("tick", instant=snapshot.time, findings=len(assessment.findings), seconds=round(seconds, 3))
+        self._tally.last_good = GoodTick(snapshot.time, self._monotonic())
         return self._record(TickRecord(snapshot.time, Outcome.OK, seconds, len(assessment.findings)))
+
+    def _count(self, assessment: Assessment, changes: Changes) -> None:
+        self._tally.opened.update(each.culprit.verdict for each in changes.opened)
+        # A state that nobody is in any more is 0, not gone.
+        self._tally.communicators = {
+            **dict.fromkeys(self._tally.communicators, 0),
+            **Counter(assessment.states.values()),
+        }
 
     def _fail(self, instant: float, outcome: Outcome, error: Exception, seconds: float) -> list[Exception]:
         self._tally.ticks[outcome] += 1
@@ -162,6 +180,7 @@ class Cycle:
 
     def _record(self, tick: TickRecord) -> list[Exception]:
         """A state that cannot be written stops nothing: what it lacks is written with the next tick that can."""
+        self._tally.tick_seconds.observe(tick.duration_seconds)
         try:
             self._state.record(tick, self._unsaved.values(), self._keep_ticks)
         except StateError as error:
@@ -171,10 +190,14 @@ class Cycle:
         self._unsaved.clear()
         return []
 
-    def _note(self, deliveries: tuple[Delivery, ...]) -> list[Exception]:
+    def _note(self, deliveries: tuple[Delivery, ...], now: float) -> list[Exception]:
         errors: list[Exception] = []
         for delivery in deliveries:
             self._tally.deliveries[delivery.url, delivery.receipt] += 1
+            if delivery.receipt in TAKEN and self._dispatch.has_heartbeat:
+                self._tally.heartbeat_sent_at = now
+            if delivery.receipt is Receipt.ACCEPTED:
+                self._tally.delivered_at[delivery.url] = now
             if delivery.receipt is not Receipt.ACCEPTED:
                 _log.error(
                     "alerts not delivered", url=delivery.url, receipt=delivery.receipt.value, error=delivery.error

@@ -5,32 +5,46 @@ from collections.abc import Iterable
 from sentinel.incident.tracker import Changes
 from sentinel.model.incident import Incident
 from sentinel.sink.alert import Alert, AlertWriter
+from sentinel.sink.heartbeat import Heartbeat
 from sentinel.sink.interface import Delivery, Receipt, Sink
 
-__all__ = ["RESOLVED_SECONDS", "Dispatch"]
+__all__ = ["RESOLVED_SECONDS", "TAKEN", "Dispatch"]
 
 RESOLVED_SECONDS = 15 * 60.0
 """How long an ended incident is sent again as resolved: an Alertmanager that was away hears of it."""
 
-_TAKEN = frozenset({Receipt.ACCEPTED, Receipt.PARTIAL})
+TAKEN = frozenset({Receipt.ACCEPTED, Receipt.PARTIAL})
+"""Receipts of a replica that took what it found valid: the rest would be refused again."""
 
 
 class Dispatch:
     """Keeps the incidents that Alertmanager has to know of: those that go on, and those that ended not long ago.
 
     They are sent when one opens, ends, comes back or rises a tier, every `resend_seconds`, and at the next tick when a
-    replica did not take them.
+    replica did not take them. A `heartbeat` goes with every delivery, and makes one also when there is nothing to say.
     """
 
     def __init__(
-        self, writer: AlertWriter, sink: Sink, incidents: Iterable[Incident], resend_seconds: float, tick_seconds: float
+        self,
+        writer: AlertWriter,
+        sink: Sink,
+        incidents: Iterable[Incident],
+        resend_seconds: float,
+        tick_seconds: float,
+        heartbeat: Heartbeat | None = None,
     ) -> None:
         self._writer = writer
         self._sink = sink
+        self._heartbeat = heartbeat
         self._incidents = {incident.id: incident for incident in incidents}
         # Ticks jitter by milliseconds; without slack every second resend would come a tick late.
         self._resend_seconds = resend_seconds - tick_seconds / 2
         self._sent_at: float | None = None
+
+    @property
+    def has_heartbeat(self) -> bool:
+        """Whether every delivery carries one."""
+        return self._heartbeat is not None
 
     def open(self) -> list[Incident]:
         """The incidents that go on."""
@@ -51,10 +65,10 @@ class Dispatch:
             if incident.ended_at is None or now - incident.ended_at <= RESOLVED_SECONDS
         }
         due = self._sent_at is None or not 0.0 <= now - self._sent_at < self._resend_seconds
-        if not self._incidents or not due:
+        if not due or (not self._incidents and self._heartbeat is None):
             return ()
         deliveries = self._sink.send(self._alerts(now))
-        taken = all(delivery.receipt in _TAKEN for delivery in deliveries)
+        taken = all(delivery.receipt in TAKEN for delivery in deliveries)
         self._sent_at = now if taken else None
         return deliveries
 
@@ -76,4 +90,6 @@ class Dispatch:
         alerts: dict[frozenset[tuple[str, str]], Alert] = {}
         for _, alert in sorted(written, key=lambda each: each[0]):
             alerts[frozenset(alert.labels.items())] = alert
+        if self._heartbeat is not None:
+            return [*alerts.values(), self._heartbeat.write(now)]
         return list(alerts.values())

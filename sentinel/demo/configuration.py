@@ -19,7 +19,7 @@ scrape_configs:
 
 
 def alertmanager_yaml(webhook_url: str) -> str:
-    """One route, without delay, to the demo's webhook."""
+    """Incidents without delay to the demo's webhook; the daemon's heartbeat to nobody."""
     return f"""\
 route:
   receiver: demo
@@ -27,7 +27,11 @@ route:
   group_wait: 0s
   group_interval: 1s
   repeat_interval: 1h
+  routes:
+    - matchers: ['heartbeat="true"']
+      receiver: nobody
 receivers:
+  - name: nobody
   - name: demo
     webhook_configs:
       - url: {webhook_url}
@@ -58,4 +62,7 @@ warm_up = "5s"
 
 [state]
 directory = "{state_dir}"
+
+[web]
+listen_address = "127.0.0.1:0"
 """

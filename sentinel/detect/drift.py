@@ -22,7 +22,6 @@ from sentinel.detect.trend import (
     mann_kendall,
     step_misfit,
 )
-from sentinel.measure.groups import group_rows
 from sentinel.measure.index import Rows, SeriesIndex, grown
 from sentinel.measure.lateness import Lateness
 from sentinel.measure.membership import Communicator, Membership
@@ -66,12 +65,12 @@ class DriftReading:
 
 def lateness_series(lateness: Lateness, fit: AbstractSet[int]) -> Series:
     """Each rank's lateness, its cells together, as seconds of waiting a second; of the communicators `fit` to judge."""
-    place = np.flatnonzero(np.isin(lateness.comm, np.fromiter(fit, dtype=np.int64)))
-    comm, rank = lateness.comm[place], lateness.rank[place]
-    of_pair, first = group_rows(comm, rank)
-    weights = lateness.lateness_seconds[place] * lateness.rate[place]
-    ratio = np.bincount(of_pair, weights=weights, minlength=len(first))
-    return Series(comm[first], rank[first], ratio.astype(np.float64))
+    kept = lateness.labels.among("comm", fit)
+    labels = lateness.labels.where(kept)
+    pairs = labels.groups("comm", "rank")
+    ratios = (lateness.lateness_seconds * lateness.rate)[kept]
+    ratio = np.bincount(pairs.of, weights=ratios, minlength=len(pairs)).astype(np.float64)
+    return Series(labels["comm"][pairs.first], labels["rank"][pairs.first], ratio)
 
 
 class DriftTest:

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from sentinel.config.detection_slow_fabric import SlowFabricSettings
 from sentinel.detect.learnt_normal import LearntNormal
 from sentinel.detect.stored_transfers import StoredTransfers
+from sentinel.measure.groups import Groups, group_rows
 from sentinel.measure.index import SeriesIndex, grown
 from sentinel.measure.membership import Membership
 from sentinel.measure.step_times import StepTimes
@@ -76,7 +77,8 @@ class FabricHistory:
         stored, stored_spread = self._table[cells].T
         normal = np.where(np.isfinite(stored), stored, learnt)
         spread = np.hypot(np.where(np.isfinite(stored), stored_spread, learnt_spread), self._settings.noise_floor_ratio)
-        comm, of_cell = np.unique(transfers.comm, return_inverse=True)
+        of_cell, first = group_rows(transfers.comm)
+        comm = transfers.comm[first]
         now, wire_normal, wire_spread = self._read_wire(comm, times, vocabulary)
         wired = np.isfinite(wire_normal)
         # Taken off only where there is no better witness.
@@ -118,7 +120,7 @@ class FabricHistory:
         cells = self._cells.rows(*_labels(transfers))
         self._shortest.append(cells[kept], np.log(transfers.shortest_seconds[kept]))
         self._scatter.append(cells[kept], transfers.scatter_seconds[kept])
-        comm = np.unique(transfers.comm)
+        comm = transfers.comm[group_rows(transfers.comm)[1]]
         wire = _wire(comm, times, vocabulary)
         kept = np.isin(comm, fit) & np.isfinite(wire)
         self._wire.append(self._comms.rows(comm)[kept], wire[kept])
@@ -146,10 +148,11 @@ def _wire(comm: Codes, times: StepTimes, vocabulary: Vocabulary) -> Floats:
     sent = times.direction == (vocabulary.find("send") or 0)
     seconds, of_link = np.log(times.step_seconds[sent]), times.comm[sent]
     order = np.lexsort((seconds, of_link))
-    codes, first, count = np.unique(of_link[order], return_index=True, return_counts=True)
+    links = Groups.of_rows(group_rows(of_link[order])[0])
+    codes, quartile = of_link[order][links.first], seconds[order][links.first + (links.size - 1) // 4]
     place = np.searchsorted(comm, codes)
     there = (place < len(comm)) & (comm[np.minimum(place, len(comm) - 1)] == codes) if len(comm) else place < 0
-    out[place[there]] = seconds[order][(first + (count - 1) // 4)[there]]
+    out[place[there]] = quartile[there]
     return out
 
 

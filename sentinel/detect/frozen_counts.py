@@ -56,7 +56,8 @@ def launched_operations(comm: int, started: StartedTable) -> dict[int, float]:
 
 def _all_stand(standstill: Standstill, limit: float) -> dict[int, float]:
     """Communicators in which every rank has stood for `limit` seconds; by code, when the last one stopped."""
-    codes, group = np.unique(standstill.comm, return_inverse=True)
+    group, first = group_rows(standstill.comm)
+    codes = standstill.comm[first]
     shortest, last = np.full(len(codes), np.inf), np.zeros(len(codes))
     np.minimum.at(shortest, group, standstill.seconds)
     np.maximum.at(last, group, standstill.since)

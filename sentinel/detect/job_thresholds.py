@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sentinel.config.detection import DetectionSettings
+from sentinel.measure.groups import group_rows
 from sentinel.measure.membership import Membership
 
 __all__ = ["JobThresholds"]
@@ -33,8 +34,8 @@ class JobThresholds:
         """
         if not self._settings.jobs:
             return np.full(len(comm), pick(self._settings))
-        codes, inverse = np.unique(comm, return_inverse=True)
-        jobs = (membership.communicators.get(code) for code in codes.tolist())
+        number, first = group_rows(comm)
+        jobs = (membership.communicators.get(code) for code in comm[first].tolist())
         values = [pick(self.of_job(each.role.job_id) if each else self._settings) for each in jobs]
-        of_row: npt.NDArray[np.float64] = np.array(values, dtype=np.float64)[inverse.reshape(-1)]
+        of_row: npt.NDArray[np.float64] = np.array(values, dtype=np.float64)[number]
         return of_row

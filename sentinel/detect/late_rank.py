@@ -11,9 +11,8 @@ from sentinel.config.detection import DetectionSettings
 from sentinel.detect.late_floors import LateFloors
 from sentinel.detect.own_evidence import HYSTERESIS, REFERENCE_SIGMAS, OwnEvidence, OwnReading
 from sentinel.detect.own_history import Reference
-from sentinel.detect.pool import Excess, Mean, Pairs, Pool, cell_excess, pool_cells
+from sentinel.detect.pool import Excess, Mean, Pairs, Peers, Pool, cell_excess, pool_cells
 from sentinel.detect.sequential import SECONDS_PER_MONTH, cusum_threshold
-from sentinel.measure.groups import Groups, group_rows
 from sentinel.measure.index import Rows, SeriesIndex, grown
 from sentinel.measure.lateness import Lateness
 from sentinel.measure.window import Window
@@ -76,8 +75,8 @@ class LateRankTest:
         series = self._own.series(pairs, lateness, cells)
         of_pair = np.concatenate([*(pairs.of_place[known] for _ in Mean), np.arange(len(rows))])
         threshold = self._threshold(len(series), window.length_seconds)
-        groups = Groups.of_rows(group_rows(lateness.cell[cells])[0])
-        evidence = _joined(*(cell_excess(lateness, reference, cells, floor, mean, groups) for mean in Mean), own)
+        others = Peers.of(lateness.cell[cells], pairs.side[pairs.of_place[known]])
+        evidence = _joined(*(cell_excess(lateness, reference, cells, floor, mean, others) for mean in Mean), own)
         reading = self._own.step(series, of_pair, rows, evidence, pools, floors, threshold, window.start)
         over, speaks = self._step_alarms(rows, own, peers, reading, floors, window.start)
         self._own.end(series[over[of_pair]])

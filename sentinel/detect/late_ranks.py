@@ -14,6 +14,7 @@ from sentinel.detect.own_history import Reference
 from sentinel.detect.pool import Pairs
 from sentinel.detect.wait_chain import WaitChain
 from sentinel.detect.wait_verdict import judge
+from sentinel.measure.halves import HalvesReader
 from sentinel.measure.lateness import Lateness
 from sentinel.measure.membership import Membership
 from sentinel.measure.processes import WaitLayout
@@ -32,6 +33,7 @@ class LateRanks:
         self._thresholds = thresholds
         self._enabled = settings.late_rank.enabled
         self._test = LateRankTest(settings)
+        self._halves = HalvesReader()
         self._chain = WaitChain(settings.wait_chain, settings.baseline.min_ticks)
         self._keys: dict[tuple[int, int], CulpritKey] = {}  # of the late ranks whose alarm stands, by (comm, rank)
         self._speaking: set[CulpritKey] = set()  # about whom the evidence is enough at this tick
@@ -63,7 +65,8 @@ class LateRanks:
         membership: Membership,
     ) -> tuple[list[LateSeries], Pairs]:
         """Who is late in which communicator, among those that can be judged."""
-        pairs = Pairs.among(lateness, np.isin(lateness.comm, np.fromiter(judged, dtype=np.int64)))
+        kept = np.isin(lateness.comm, np.fromiter(judged, dtype=np.int64))
+        pairs = Pairs.among(lateness, kept, self._halves, membership)
         floors = LateFloors.of(pairs, membership, self._thresholds)
         return (self._test.step(window, lateness, reference, pairs, floors) if self._enabled else []), pairs
 

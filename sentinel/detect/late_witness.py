@@ -15,6 +15,9 @@ Floats = npt.NDArray[np.float64]
 # How ranks differ from one another does not average out over time as noise does: only what exceeds this many robust
 # standard deviations of their differences counts against a rank.
 _PEERS_SIGMAS = 4.0
+# How early a rank wanders, in its own standard deviations. Who was earlier than that waited for somebody, and nothing
+# follows from it: who comes back from early to normal is not late.
+_EARLY_SIGMAS = 2.0
 
 
 def witness_values(evidence: Excess) -> Floats:
@@ -31,8 +34,10 @@ def late_witness(evidence: Excess, reference_sigmas: float) -> Comparison:
 
     def compare(place: Rows, anchor: Floats, ticks: Floats) -> Floats:
         rho = evidence.autocorrelation[place]
+        ticks = np.where(anchor[0] >= -_EARLY_SIGMAS * spread[place], ticks, np.inf)
         remains = rho**ticks
-        excess, apart, scatter = anchor * remains
+        # Nor is it expected to be early.
+        excess, apart, scatter = np.maximum(0.0, anchor) * remains
         run = np.hypot(noise[place] * run_deviation(rho, remains, ticks), floor[place])
         own = _divided(evidence.excess_ratio[place] - excess, run)
         # Whoever is not late at all is not on its way to it either.

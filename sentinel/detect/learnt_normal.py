@@ -5,7 +5,7 @@ import numpy.typing as npt
 from scipy import special
 
 from sentinel.measure.index import Rows, grown
-from sentinel.measure.peers import MAD_TO_SIGMA
+from sentinel.measure.peers import MAD_TO_SIGMA, row_median
 
 __all__ = ["LearntNormal"]
 
@@ -25,9 +25,10 @@ class LearntNormal:
     """
 
     def __init__(self, min_ticks: int) -> None:
-        self._min_ticks = min_ticks
-        self._span = min_ticks * 2**_DOUBLINGS
-        self._values = np.empty((0, self._span), dtype=np.float32)  # most of the memory that detection takes
+        self._lengths = [min_ticks * 2**doubling for doubling in range(_DOUBLINGS + 1)]
+        self._span = self._lengths[-1]
+        # By tick and series: most of the memory that detection takes.
+        self._values = np.empty((self._span, 0), dtype=np.float32)
         self._count = np.empty(0)
         self._table = np.empty((0, 2))
 
@@ -43,30 +44,30 @@ class LearntNormal:
         kept = np.isfinite(values) & (self._count[rows] < self._span)
         rows, values = rows[kept], values[kept]
         count = self._count[rows].astype(np.int64)
-        self._values[rows, count] = values
+        self._values[count, rows] = values
         self._count[rows] = count + 1
-        for doubling in range(_DOUBLINGS + 1):
-            length = self._min_ticks * 2**doubling
-            due = rows[count + 1 == length]
+        for length in self._lengths:
+            due = rows[count == length - 1]
             if len(due):
-                self._table[due] = _median_and_spread(self._values[due, :length].astype(np.float64))
+                self._table[due] = _median_and_spread(self._values[:length, due].T.astype(np.float64))
 
     def _grow(self, rows: Rows) -> None:
         size = int(rows.max()) + 1 if len(rows) else 0
         self._count, self._table = grown(self._count, size, 0.0), grown(self._table, size, np.nan)
-        if len(self._count) > len(self._values):
-            wider = np.full((len(self._count), self._span), np.nan, dtype=np.float32)
-            wider[: len(self._values)] = self._values
+        known = self._values.shape[1]
+        if len(self._count) > known:
+            wider = np.full((self._span, len(self._count)), np.nan, dtype=np.float32)
+            wider[:, :known] = self._values
             self._values = wider
 
 
 def _median_and_spread(values: Floats) -> Floats:
     """values: (n, ticks), in the order of time. Shape (n, 2)."""
     ticks = values.shape[1]
-    centre = np.median(values, axis=1)
-    spread = MAD_TO_SIGMA * np.median(np.abs(values - centre[:, None]), axis=1)
+    centre = row_median(values)
+    spread = MAD_TO_SIGMA * row_median(np.abs(values - centre[:, None]))
     # For a stationary series Var(x_t − x_{t−1}) = 2 (1 − rho) Var(x); outliers move neither median.
-    steps = MAD_TO_SIGMA * np.median(np.abs(np.diff(values, axis=1)), axis=1)
+    steps = MAD_TO_SIGMA * row_median(np.abs(np.diff(values, axis=1)))
     ratio = np.divide(steps, spread, out=np.full(len(values), np.sqrt(2.0)), where=spread > 0)
     rho = np.clip(1.0 - 0.5 * ratio**2, 0.0, _MAX_AUTOCORRELATION)
     few = np.sqrt(1 + 1 / ticks) * special.stdtrit(ticks - 1, 0.999) / special.ndtri(0.999)

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from sentinel.detect.learnt_normal import LearntNormal
 from sentinel.detect.pool import MIN_PEERS
+from sentinel.measure.groups import group_rows
 from sentinel.measure.index import Rows
 from sentinel.measure.peers import group_mad, group_median, peers_median
 from sentinel.measure.step_times import StepTimes
@@ -78,7 +79,7 @@ class LinkHistory:
         """How far each is from the median of those with the same key, in robust standard deviations."""
         if not len(values):
             return np.empty(0)
-        _, group = np.unique(keys, return_inverse=True)
+        group, _ = group_rows(keys)
         scale = np.maximum(group_mad(values, group), self._floor)[group]  # a MAD of zero is a normal case
         distance = (values - group_median(values, group)[group]) / scale
         return np.where(np.bincount(group)[group] >= MIN_PEERS, distance, np.nan)

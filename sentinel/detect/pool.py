@@ -8,10 +8,12 @@ import numpy.typing as npt
 
 from sentinel.detect.own_history import Reference
 from sentinel.measure.groups import Groups, group_rows
+from sentinel.measure.halves import HalvesReader
 from sentinel.measure.lateness import Lateness
+from sentinel.measure.membership import Membership
 from sentinel.measure.peers import group_mad, group_median
 
-__all__ = ["MIN_PEERS", "Excess", "Mean", "Pairs", "Pool", "cell_excess", "pool_cells"]
+__all__ = ["MIN_PEERS", "Excess", "Mean", "Pairs", "Peers", "Pool", "cell_excess", "pool_cells"]
 
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
@@ -34,21 +36,47 @@ class Mean(IntEnum):
 class Pairs:
     """The (communicator, rank) pairs to be judged.
 
-    `comm`, `rank`: shape (r,). `place`, `of_place` have one entry for each row of lateness that takes part.
+    `comm`, `rank`, `side`: shape (r,). `place`, `of_place` have one entry for each row of lateness that takes part.
     """
 
     comm: npt.NDArray[np.int32]
     rank: npt.NDArray[np.int32]
+    side: Numbers  # on which of its communicator's two nodes; −1 where they are not two
     place: Numbers  # which rows of lateness take part
     of_place: Numbers  # the pair that each of them belongs to
 
     @classmethod
-    def among(cls, lateness: Lateness, judged: npt.NDArray[np.bool_]) -> "Pairs":
+    def among(
+        cls, lateness: Lateness, judged: npt.NDArray[np.bool_], halves: HalvesReader, membership: Membership
+    ) -> "Pairs":
         """The pairs in the rows that `judged` selects."""
         place = np.flatnonzero(judged)
         comm, rank = lateness.comm[place], lateness.rank[place]
         of_place, first = group_rows(comm, rank)
-        return cls(comm[first], rank[first], place, of_place)
+        comm, rank = comm[first], rank[first]
+        return cls(comm, rank, halves.of(comm, rank, membership), place, of_place)
+
+
+@dataclass(frozen=True)
+class Peers:
+    """With whom each of n values is compared: the median and the scatter of one of the `groups`."""
+
+    groups: Groups
+    asked: Numbers  # by value, shape (n,)
+
+    @classmethod
+    def of(cls, keys: npt.NDArray[np.integer], side: Numbers) -> "Peers":
+        """Those with the same key; on one of two nodes those on the other, where they are enough.
+
+        A whole node that is late is half of its communicator: among all of it nobody stands out.
+        """
+        number, _ = group_rows(keys)
+        count = int(number.max(initial=-1)) + 1
+        halves = [np.bincount(number[side == each], minlength=count) for each in (0, 1)]
+        side = np.where((np.minimum(*halves) >= MIN_PEERS)[number], side, -1)
+        # Two halves of a key have numbers that follow each other.
+        number, _ = group_rows(number, side + 1)
+        return cls(Groups.of_rows(number), number + (side == 0) - (side == 1))
 
 
 @dataclass(frozen=True)
@@ -95,12 +123,9 @@ class Pool(Excess):
 
 
 def cell_excess(
-    lateness: Lateness, expected: Reference, place: Numbers, noise_floor_ratio: float, mean: Mean, groups: Groups
+    lateness: Lateness, expected: Reference, place: Numbers, noise_floor_ratio: float, mean: Mean, peers: Peers
 ) -> Excess:
-    """The rows of lateness that `place`, shape (r,), names, each for itself: compared with the ranks of its cell.
-
-    `groups`: these cells, laid out.
-    """
+    """The rows of lateness that `place`, shape (r,), names, each for itself: compared with its `peers` in its cell."""
     rate = lateness.rate[place]
     excess, noise, floor = (each * rate for each in _terms(lateness, expected, place, noise_floor_ratio, mean))
     return Excess(
@@ -109,7 +134,7 @@ def cell_excess(
         _autocorrelation(expected, mean)[place],
         floor,
         np.minimum(excess / rate, _late(lateness, place, mean)),
-        *_apart(excess, np.hypot(noise, floor), groups),
+        *_apart(excess, np.hypot(noise, floor), peers),
     )
 
 
@@ -155,8 +180,8 @@ def pool_cells(
     present = np.flatnonzero(np.bincount(pair, minlength=count))
     apart = np.full((3, count), np.nan)
     if len(present):
-        groups = Groups.of_rows(group_rows(pairs.comm[present])[0])
-        apart[:, present] = _apart(excess_ratio[present], np.hypot(noise_ratio, floor_ratio)[present], groups)
+        peers = Peers.of(pairs.comm[present], pairs.side[present])
+        apart[:, present] = _apart(excess_ratio[present], np.hypot(noise_ratio, floor_ratio)[present], peers)
     distance, scatter, spread = apart
     return Pool(excess_ratio, noise_ratio, rho, floor_ratio, largest, distance, scatter, spread, summed(wait * rate))
 
@@ -183,9 +208,11 @@ def _autocorrelation(expected: Reference, mean: Mean) -> Floats:
     return expected.wait_autocorrelation if mean is Mean.ARITHMETIC else expected.autocorrelation
 
 
-def _apart(excess: Floats, spread: Floats, groups: Groups) -> tuple[Floats, Floats, Floats]:
-    """How far each value is from the median of its group, how far those scatter, and the median of their spreads."""
+def _apart(excess: Floats, spread: Floats, peers: Peers) -> tuple[Floats, Floats, Floats]:
+    """How far each value is from its peers' median, how far those scatter, and the median of their spreads."""
+    groups = peers.groups
     middle = group_median(excess, groups)
     scatter = group_mad(excess, groups, middle)
-    distance = np.where(groups.size[groups.of] >= MIN_PEERS, excess - middle[groups.of], np.nan)
-    return distance, scatter[groups.of], group_median(spread, groups)[groups.of]
+    asked = peers.asked
+    distance = np.where(groups.size[asked] >= MIN_PEERS, excess - middle[asked], np.nan)
+    return distance, scatter[asked], group_median(spread, groups)[asked]

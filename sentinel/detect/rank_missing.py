@@ -9,6 +9,7 @@ import numpy as np
 from sentinel.config.detection_rank_missing import RankMissingSettings
 from sentinel.detect.culprit import culprit_of
 from sentinel.detect.departures import Departure, Departures, Process
+from sentinel.measure.groups import group_rows
 from sentinel.measure.membership import Membership
 from sentinel.measure.window import Window
 from sentinel.model.incident import Culprit, CulpritKey, Finding, Verdict
@@ -62,9 +63,10 @@ class _Exporters:
     def __post_init__(self) -> None:
         exporters, table = self.snapshot.exporters, self.snapshot.communicators
         self.by_instance = dict(zip(exporters.instance.tolist(), exporters.sampled_at.tolist(), strict=True))
-        codes, group = np.unique(table.node, return_inverse=True)
+        group, first = group_rows(table.node)
+        codes = table.node[first]
         newest = np.full(len(codes), -np.inf)
-        np.maximum.at(newest, group.reshape(-1), self.snapshot.sampled_at)
+        np.maximum.at(newest, group, self.snapshot.sampled_at)
         self.by_node = dict(zip(self.snapshot.vocabulary.texts(codes), newest.tolist(), strict=True))
 
     def heard(self, departure: Departure) -> float | None:

@@ -2,8 +2,6 @@
 
 from collections.abc import Collection, Mapping
 
-import numpy as np
-
 from sentinel.detect.own_history import Reference
 from sentinel.measure.groups import distinct
 from sentinel.measure.lateness import Lateness
@@ -20,9 +18,9 @@ def communicator_states(
     window: Window, snapshot: Snapshot, membership: Membership, warm: Mapping[int, bool], stalled: Collection[int]
 ) -> dict[int, str]:
     """The state of each communicator, by code. `warm` says whether its warm-up is over."""
-    active = distinct(window.comm)
-    active |= distinct(window.progress.comm[np.nan_to_num(window.progress.launched) > 0])
-    active |= distinct(snapshot.in_flight.comm[np.nan_to_num(snapshot.in_flight.oldest_seconds) > 0])
+    active = window.labels.distinct("comm")
+    active |= window.progress.labels.where(window.progress.launched > 0).distinct("comm")
+    active |= distinct(snapshot.in_flight.comm[snapshot.in_flight.oldest_seconds > 0])
     states = {}
     for comm, communicator in membership.communicators.items():
         known, nranks = len(communicator.members), communicator.role.nranks
@@ -41,6 +39,6 @@ def communicator_states(
 
 def mark_learning(states: dict[int, str], lateness: Lateness, reference: Reference) -> None:
     """Say so where nothing is known yet of a communicator's own history."""
-    for comm in distinct(lateness.comm) - distinct(lateness.comm[reference.known]):
+    for comm in lateness.labels.distinct("comm") - lateness.labels.where(reference.known).distinct("comm"):
         if states.get(comm) == "watching":
             states[comm] = "learning"

@@ -2,11 +2,13 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from sentinel.detect.wait_history import WaitLevels
+from sentinel.measure.groups import group_rows
 from sentinel.measure.peers import peers_median
 from sentinel.measure.processes import Process, WaitLayout
 from sentinel.measure.waits import COLLECTIVES, Waits
@@ -49,12 +51,20 @@ class WaitGraph:
         self._slow = slow
         self._layout = layout
         self._level, self._normal = levels.level, levels.normal
-        self._number = {process: number for number, process in enumerate(layout.processes.keys)}
         self._excess: dict[int, _Excess] = {}
         self._inside: dict[int, dict[int, float]] = {}
-        collective = np.flatnonzero(waits.peer == COLLECTIVES)
-        keys = zip(waits.comm[collective].tolist(), waits.rank[collective].tolist(), strict=True)
-        self._collective = dict(zip(keys, collective.tolist(), strict=True))
+
+    # Most ticks nobody is late, and nothing is looked up.
+    @cached_property
+    def _number(self) -> dict[Process, int]:
+        return {process: number for number, process in enumerate(self._layout.processes.keys)}
+
+    @cached_property
+    def _collective(self) -> dict[tuple[int, int], int]:
+        """The row of each (comm, rank) that is about its collectives."""
+        rows = np.flatnonzero(self._waits.peer == COLLECTIVES)
+        keys = zip(self._waits.comm[rows].tolist(), self._waits.rank[rows].tolist(), strict=True)
+        return dict(zip(keys, rows.tolist(), strict=True))
 
     def process(self, comm: int, rank: int) -> Process | None:
         """Who that rank is; None where nobody knows."""
@@ -144,6 +154,4 @@ class WaitGraph:
 
 def _compact(labels: Rows) -> Rows:
     """Labels as 0 … m − 1."""
-    if not len(labels):
-        return labels.copy()
-    return np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return group_rows(labels + 1)[0]  # −1 is one

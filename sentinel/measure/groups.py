@@ -1,6 +1,7 @@
 """Rows that belong together: numbered groups, laid out so that statistics inside all of them are one operation."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -11,21 +12,30 @@ Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Groups:
-    """Groups 0 … m − 1, none empty. `of` is the group of each row, shape (n,); `size` has shape (m,).
-
-    `blocks` are the groups of one size each: their numbers, shape (g,), and their rows, shape (g, size).
-    """
+    """Groups 0 … m − 1, none empty: the group of each row, shape (n,), and the first row of each group, shape (m,)."""
 
     of: Numbers
-    size: Numbers
-    blocks: tuple[tuple[Numbers, Numbers], ...]
+    first: Numbers
 
     @classmethod
     def of_rows(cls, group: Numbers) -> "Groups":
-        """Lay out rows whose groups are given, shape (n,)."""
-        size = np.bincount(group) if len(group) else np.empty(0, dtype=np.int64)
+        """Rows whose groups are given, shape (n,)."""
+        return cls(group, _first_rows(group))
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    @cached_property
+    def size(self) -> Numbers:
+        """How many rows each has. Shape (m,)."""
+        return np.bincount(self.of, minlength=len(self.first))
+
+    @cached_property
+    def blocks(self) -> tuple[tuple[Numbers, Numbers], ...]:
+        """The groups of one size each: their numbers, shape (g,), and their rows, shape (g, size)."""
+        size, group = self.size, self.of
         # Small numbers are sorted by counting.
         order = np.argsort(group.astype(np.uint16) if len(size) < 1 << 16 else group, kind="stable")
         start = np.cumsum(size) - size
@@ -33,26 +43,30 @@ class Groups:
         for count in np.unique(size).tolist():
             numbers = np.flatnonzero(size == count)
             blocks.append((numbers, order[start[numbers][:, None] + np.arange(count)]))
-        return cls(group, size, tuple(blocks))
+        return tuple(blocks)
 
 
 def group_rows(*columns: npt.NDArray[np.integer]) -> tuple[Numbers, Numbers]:
     """Number the distinct keys, in their order. columns: shape (n,) each, not negative.
 
-    Returns the number of each row, shape (n,), and a row of each number, shape (m,).
+    Returns the number of each row, shape (n,), and the first row of each number, shape (m,).
     """
     number = _dense(columns[0])
     for column in columns[1:]:
         dense = _dense(column)
         number = _dense(number * (int(dense.max(initial=0)) + 1) + dense)
-    row = np.empty(int(number.max(initial=-1)) + 1, dtype=np.int64)
-    row[number[::-1]] = np.arange(len(number))[::-1]
-    return number, row
+    return number, _first_rows(number)
 
 
 def distinct(codes: npt.NDArray[np.integer]) -> set[int]:
     """The values that occur. codes: shape (n,), not negative."""
     return set(codes[group_rows(codes)[1]].tolist())
+
+
+def _first_rows(number: Numbers) -> Numbers:
+    row = np.empty(int(number.max(initial=-1)) + 1, dtype=np.int64)
+    row[number[::-1]] = np.arange(len(number))[::-1]
+    return row
 
 
 def _dense(values: npt.NDArray[np.integer]) -> Numbers:

@@ -1,11 +1,14 @@
 """A row number for every series, kept between ticks."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
+from sentinel.measure.groups import group_rows
 from sentinel.model.vocabulary import Codes
 
-__all__ = ["Rows", "SeriesIndex", "grown"]
+__all__ = ["Rows", "SeriesIndex", "grown", "same_columns"]
 
 Rows = npt.NDArray[np.int64]
 
@@ -17,30 +20,40 @@ class SeriesIndex:
     """
 
     def __init__(self) -> None:
-        self._row: dict[tuple[int, ...], int] = {}
-        self._keys: list[tuple[int, ...]] = []
-        self._last_keys: npt.NDArray[np.int32] | None = None
-        self._last_rows: Rows = np.empty(0, dtype=np.int64)
+        self._known: tuple[Rows, ...] = ()  # the parts of every key, by row
+        self._size = 0
+        self._last: tuple[tuple[Codes, ...], Rows] | None = None
 
     def __len__(self) -> int:
-        return len(self._row)
+        return self._size
 
     def rows(self, *columns: Codes) -> Rows:
-        """The row numbers of keys given as columns, each of shape (n,)."""
-        keys = np.stack(columns, axis=1)
-        if self._last_keys is None or not np.array_equal(keys, self._last_keys):
-            row = self._row
-            self._last_rows = np.fromiter(
-                (row.setdefault(tuple(key), len(row)) for key in keys.tolist()), dtype=np.int64, count=len(keys)
-            )
-            self._last_keys = keys
-        return self._last_rows
+        """The row numbers of keys given as columns, each of shape (n,), that stay as they are."""
+        if self._last is None or not same_columns(columns, self._last[0]):
+            self._last = (columns, self._numbered(columns))
+        return self._last[1]
 
     def keys(self, rows: Rows) -> list[tuple[int, ...]]:
         """The keys of row numbers."""
-        if len(self._keys) < len(self._row):
-            self._keys = list(self._row)
-        return [self._keys[row] for row in rows.tolist()]
+        return list(zip(*(column[rows].tolist() for column in self._known), strict=True))
+
+    def _numbered(self, columns: tuple[Codes, ...]) -> Rows:
+        if not self._known:
+            self._known = tuple(np.empty(0, dtype=np.int64) for _ in columns)
+        together = [np.concatenate(each, dtype=np.int64) for each in zip(self._known, columns, strict=True)]
+        number, first = group_rows(*(each - min(0, each.min(initial=0)) for each in together))
+        is_new = first >= self._size
+        new = np.sort(first[is_new])
+        row = np.where(is_new, self._size + np.searchsorted(new, first), first)
+        self._known = tuple(np.append(known, each[new]) for known, each in zip(self._known, together, strict=True))
+        numbers: Rows = row[number[self._size :]]
+        self._size += len(new)
+        return numbers
+
+
+def same_columns(some: Sequence[Codes], others: Sequence[Codes]) -> bool:
+    """Whether columns hold the same. Those that are one array need not be compared."""
+    return all(one is other or np.array_equal(one, other) for one, other in zip(some, others, strict=True))
 
 
 def grown(array: npt.NDArray[np.float64], size: int, fill: float) -> npt.NDArray[np.float64]:

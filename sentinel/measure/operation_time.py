@@ -3,6 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
+from sentinel.measure.groups import group_rows
+from sentinel.measure.labels import Labels
+from sentinel.measure.sampling import sampling_scale
 from sentinel.measure.window import Window
 from sentinel.model.snapshot import PeerTable
 from sentinel.model.vocabulary import Codes
@@ -18,29 +21,31 @@ def operation_ratio(window: Window, messages: PeerTable, comm: Codes) -> Floats:
     `messages` are the Sends and Recvs of the window. Where operations are sampled each counts for launched over
     measured of its (communicator, operation). 0 where nothing was measured.
     """
-    of_comm = np.concatenate([window.comm, messages.comm])
-    keys = _packed(of_comm, np.concatenate([window.op, messages.op]))
-    operations = np.concatenate([window.operations, messages.operations])
-    seconds = np.concatenate([window.seconds, messages.seconds])
-    if not len(keys):
-        return np.zeros(len(comm))
-    progress = window.progress
-    known = np.isfinite(progress.launched)
-    both = np.concatenate([keys, _packed(progress.comm[known], progress.op[known])])
-    unique, place = np.unique(both, return_inverse=True)
-    measured = np.bincount(place[: len(keys)], operations, len(unique))
-    launched = np.bincount(place[len(keys) :], progress.launched[known], len(unique))
-    # Launched falls short of measured only by what was in flight when the window began.
-    scale = np.maximum(1.0, launched / np.maximum(measured, 1.0))
-    codes, of_code = np.unique(unique >> 32, return_inverse=True)
-    spent = np.bincount(of_code, np.bincount(place[: len(keys)], seconds, len(unique)) * scale, len(codes))
-    ranks = np.unique(_packed(of_comm, np.concatenate([window.rank, messages.rank])))
-    members = np.bincount(np.searchsorted(codes, ranks >> 32), minlength=len(codes))
-    ratio = np.minimum(1.0, spent / (np.maximum(members, 1) * window.length_seconds))
-    at = np.minimum(np.searchsorted(codes, comm), len(codes) - 1)
-    return np.where(codes[at] == comm, ratio[at], 0.0)
+    sent = Labels(comm=messages.comm, rank=messages.rank, op=messages.op)
+    launched = window.progress
+    scale = sampling_scale(sent, messages.operations, launched.labels, launched.launched, "comm", "op")
+    parts = ((window.labels, window.seconds, window.sampling_scale), (sent, messages.seconds, scale))
+    spent_in, spent = (np.concatenate(each) for each in zip(*(_spent(*part) for part in parts), strict=True))
+    ranks_in = _ranks_in(window.labels, sent)
+    number, _ = group_rows(np.concatenate([comm, spent_in, ranks_in]))
+    count, asked, told = int(number.max(initial=-1)) + 1, len(comm), len(comm) + len(spent_in)
+    total = np.bincount(number[asked:told], spent, count)
+    members = np.bincount(number[told:], minlength=count)
+    ratio: Floats = np.minimum(1.0, total / (np.maximum(members, 1) * window.length_seconds))[number[:asked]]
+    return ratio
 
 
-def _packed(comm: Codes, number: Codes) -> npt.NDArray[np.int64]:
-    """Both in one number: a sort of numbers takes a tenth of the time of a sort of rows."""
-    return (comm.astype(np.int64) << 32) + number
+def _spent(labels: Labels, seconds: Floats, scale: Floats) -> tuple[Codes, Floats]:
+    """Of each (communicator, operation): the communicator, and the seconds of all its ranks."""
+    groups = labels.groups("comm", "op")
+    return labels["comm"][groups.first], np.bincount(groups.of, seconds, len(groups)) * scale[groups.first]
+
+
+def _ranks_in(*parts: Labels) -> Codes:
+    """The communicators of the ranks that occur, each once."""
+    first = [labels.groups("comm", "rank").first for labels in parts]
+    comm, rank = (
+        np.concatenate([labels[name][rows] for labels, rows in zip(parts, first, strict=True)])
+        for name in ("comm", "rank")
+    )
+    return comm[group_rows(comm, rank)[1]]

@@ -47,7 +47,7 @@ class SpanReader:
     def step(self, snapshot: Snapshot) -> Spans:
         """The spans of the window that ends at this snapshot."""
         who = snapshot.communicators
-        seconds = self._sampled.step((who.comm, who.rank), (snapshot.sampled_at,))[:, 0]
+        seconds = self._sampled.step((who.comm, who.rank), (snapshot.sampled_at,))[0]
         known = np.flatnonzero(np.nan_to_num(seconds) > 0)
         key = _key(who.comm[known], who.rank[known])
         order = np.argsort(key, kind="stable")

@@ -37,16 +37,16 @@ class TrafficReader:
     def _step_peers(self, now: PeerTable) -> PeerTable:
         gain = self._peers.step((now.comm, now.rank, now.op, now.peer), (now.operations, now.seconds))
         kept = _counted(gain)
-        return PeerTable(now.comm[kept], now.rank[kept], now.op[kept], now.peer[kept], *gain[kept].T)
+        return PeerTable(now.comm[kept], now.rank[kept], now.op[kept], now.peer[kept], *gain[:, kept])
 
     def _step_network(self, now: NetworkTable) -> NetworkTable:
         keys = (now.comm, now.rank, now.peer, now.direction, now.state)
         gain = self._network.step(keys, (now.steps, now.seconds))
         kept = _counted(gain)
         comm, rank, peer, direction, state = (key[kept] for key in keys)
-        return NetworkTable(comm, rank, peer, direction, state, *gain[kept].T)
+        return NetworkTable(comm, rank, peer, direction, state, *gain[:, kept])
 
 
 def _counted(gain: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
     """Which rows counted something, and lost nothing."""
-    return np.asarray(np.all(np.nan_to_num(gain, nan=-1.0) >= 0, axis=1) & (gain[:, 0] > 0))
+    return np.asarray((gain >= 0).all(axis=0) & (gain[0] > 0))

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sentinel.measure.groups import Groups, group_rows
 from sentinel.measure.lateness import Lateness
 from sentinel.measure.peers import group_median
 from sentinel.model.vocabulary import Codes
@@ -17,7 +16,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Transfers:
-    """One row per cell of a window, in the order of their numbers in `Lateness`. Shape (m,).
+    """One row per cell of a window, in the order of `Lateness.cells`. Shape (m,).
 
     The last to arrive waits for nobody, so its duration is the transfer. `shortest_seconds` is the smallest of the
     ranks' geometric means: the transfer, and what even the rank that is usually last waits for the others. That wait
@@ -39,9 +38,8 @@ class Transfers:
 
 def measure_transfers(lateness: Lateness) -> Transfers:
     """From the durations of one window."""
-    cells, first = group_rows(lateness.cell)
-    groups = Groups.of_rows(cells)
-    shortest = np.full(len(first), np.inf)
+    groups = lateness.cells
+    first, shortest = groups.first, np.full(len(groups), np.inf)
     for numbers, rows in groups.blocks:
         shortest[numbers] = lateness.duration_seconds[rows].min(axis=1)
     spread = np.sqrt(2.0 * np.log(np.maximum(1.0, lateness.mean_seconds / lateness.duration_seconds)))

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from sentinel.config.detection import BaselineSettings
-from sentinel.measure.groups import group_rows
+from sentinel.measure.labels import LabelReader
 from sentinel.model.snapshot import Snapshot
 
 __all__ = ["WarmUp"]
@@ -20,17 +20,18 @@ class WarmUp:
     def __init__(self, settings: BaselineSettings) -> None:
         self._seconds = settings.warm_up.total_seconds()
         self._operations = settings.warm_up_operations
+        self._labels = LabelReader()
         self._first_seen: dict[int, float] = {}
 
     def step(self, snapshot: Snapshot) -> Mapping[int, bool]:
         """For each communicator with launched operations, by code: whether it is warm."""
         started = snapshot.started
-        of_rank, first = group_rows(started.comm, started.rank)
-        launched = np.bincount(of_rank, weights=np.nan_to_num(started.started), minlength=len(first))
-        of_comm, place = group_rows(started.comm[first])
-        least = np.full(len(place), np.inf)
-        np.minimum.at(least, of_comm, launched)
-        fewest = dict(zip(started.comm[first][place].tolist(), least.tolist(), strict=True))
+        labels = self._labels.read(comm=started.comm, rank=started.rank)
+        ranks, comms = labels.groups("comm", "rank"), labels.groups("comm")
+        launched = np.bincount(ranks.of, weights=np.nan_to_num(started.started), minlength=len(ranks))
+        least = np.full(len(comms), np.inf)
+        np.minimum.at(least, comms.of[ranks.first], launched)
+        fewest = dict(zip(labels["comm"][comms.first].tolist(), least.tolist(), strict=True))
         self._first_seen = {comm: self._first_seen.get(comm, snapshot.time) for comm in fewest}
         return {
             comm: count >= self._operations or snapshot.time - self._first_seen[comm] >= self._seconds

@@ -1,11 +1,14 @@
 """What happened between two snapshots."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from sentinel.measure.difference import Difference
+from sentinel.measure.labels import CellLabelled, Labelled, LabelReader, Labels
+from sentinel.measure.sampling import sampling_scale
 from sentinel.measure.spans import SpanReader, Spans
 from sentinel.model.snapshot import Snapshot
 from sentinel.model.vocabulary import Codes
@@ -16,18 +19,16 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Progress:
+class Progress(Labelled):
     """Collectives launched in the window, by (comm, rank, op). `total` is the counter itself. Shape (n,)."""
 
-    comm: Codes
-    rank: Codes
-    op: Codes
+    labels: Labels
     launched: Floats  # NaN where it is not known: a new series, or a counter that was reset
     total: Floats
 
 
 @dataclass(frozen=True)
-class Window:
+class Window(CellLabelled):
     """Operations that finished in (start, end], by cell and rank; only rows with at least one. Shape (n,).
 
     `seconds` and `log_microseconds` are sums over the operations. A series that is new, was missing at the start, or
@@ -37,12 +38,7 @@ class Window:
 
     start: float
     end: float
-    comm: Codes
-    rank: Codes
-    op: Codes
-    size: Codes
-    algo: Codes
-    proto: Codes
+    labels: Labels  # comm, rank, op, size, algo, proto
     operations: Floats
     seconds: Floats
     log_microseconds: Floats
@@ -54,6 +50,11 @@ class Window:
     def length_seconds(self) -> float:
         """How long the window is."""
         return self.end - self.start
+
+    @cached_property
+    def sampling_scale(self) -> Floats:
+        """How many operations each measured one stands for, those of its (communicator, op) together. Shape (n,)."""
+        return sampling_scale(self.labels, self.operations, self.progress.labels, self.progress.launched, "comm", "op")
 
     def span_seconds(self, comm: Codes, rank: Codes) -> Floats:
         """How long each of these ranks' counters counted for it; its length where that is not known. Shape (n,)."""
@@ -69,6 +70,7 @@ class Differencer:
 
     def __init__(self) -> None:
         self._time: float | None = None
+        self._labels, self._launching = LabelReader(), LabelReader()
         self._cells = Difference(3)
         self._started = Difference(1)
         self._spans = SpanReader()
@@ -78,48 +80,38 @@ class Differencer:
         if self._time is not None and snapshot.time <= self._time:
             raise ValueError(f"snapshots must advance in time: {snapshot.time} after {self._time}")
         cells, started = snapshot.cells, snapshot.started
-        delta = self._cells.step(
-            (cells.comm, cells.rank, cells.op, cells.size, cells.algo, cells.proto),
-            (cells.operations, cells.seconds, cells.log_microseconds),
+        labels = self._labels.read(
+            comm=cells.comm, rank=cells.rank, op=cells.op, size=cells.size, algo=cells.algo, proto=cells.proto
         )
-        launched = self._started.step((started.comm, started.rank, started.op), (started.started,))
+        launching = self._launching.read(comm=started.comm, rank=started.rank, op=started.op)
+        gain = self._cells.step(labels.columns, (cells.operations, cells.seconds, cells.log_microseconds))
+        (launched,) = self._started.step(launching.columns, (started.started,))
         spans = self._spans.step(snapshot)
         start, self._time = self._time, snapshot.time
         if start is None:
             return None
-        reset = np.any(delta < 0, axis=1)
-        keep = ~reset & np.all(np.isfinite(delta), axis=1) & (delta[:, 0] > 0) & _plausible(delta)
+        reset = np.any(gain < 0, axis=0)
+        keep = ~reset & np.isfinite(gain).all(axis=0) & (gain[0] > 0) & _plausible(*gain)
+        operations, seconds, log_microseconds = gain if keep.all() else gain[:, keep]
         return Window(
             start=start,
             end=snapshot.time,
-            comm=cells.comm[keep],
-            rank=cells.rank[keep],
-            op=cells.op[keep],
-            size=cells.size[keep],
-            algo=cells.algo[keep],
-            proto=cells.proto[keep],
-            operations=delta[keep, 0],
-            seconds=delta[keep, 1],
-            log_microseconds=delta[keep, 2],
-            progress=Progress(
-                comm=started.comm,
-                rank=started.rank,
-                op=started.op,
-                launched=np.where(launched[:, 0] < 0, np.nan, launched[:, 0]),
-                total=started.started,
-            ),
+            labels=labels.where(keep),
+            operations=operations,
+            seconds=seconds,
+            log_microseconds=log_microseconds,
+            progress=Progress(launching, np.where(launched < 0, np.nan, launched), started.started),
             resets=int(np.count_nonzero(reset)),
             spans=spans,
         )
 
 
-def _plausible(delta: Floats) -> npt.NDArray[np.bool_]:
-    """Whether geometric and arithmetic mean can belong to the same durations.
+def _plausible(operations: Floats, seconds: Floats, log_microseconds: Floats) -> npt.NDArray[np.bool_]:
+    """Whether geometric and arithmetic mean can belong to the same durations. Shape (n,).
 
-    delta: operations, seconds, log microseconds, shape (n, 3). A geometric mean is never above the arithmetic one; the
-    logarithm's floor of 1 us adds at most that much.
+    A geometric mean is never above the arithmetic one; the logarithm's floor of 1 us adds at most that much.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        mean_microseconds = 1e6 * delta[:, 1] / delta[:, 0]
-        contradict = delta[:, 2] / delta[:, 0] > np.log1p(mean_microseconds) + 1e-6
-        return np.asarray(~contradict & (delta[:, 0] < _MOST_OPERATIONS) & (delta[:, 1] < _MOST_SECONDS))
+        mean_microseconds = 1e6 * seconds / operations
+        contradict = log_microseconds / operations > np.log1p(mean_microseconds) + 1e-6
+        return np.asarray(~contradict & (operations < _MOST_OPERATIONS) & (seconds < _MOST_SECONDS))

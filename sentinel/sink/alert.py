@@ -12,7 +12,7 @@ from sentinel.model.instant import format_instant
 from sentinel.sink.description import describe
 from sentinel.sink.graph import graph_url
 
-__all__ = ["ALERT_NAMES", "Alert", "AlertWriter", "summarize"]
+__all__ = ["ALERT_NAMES", "Alert", "AlertWriter", "lifetime_seconds", "summarize"]
 
 ALERT_NAMES = {
     Verdict.LATE_RANK: "NcclRankLate",
@@ -62,8 +62,7 @@ class AlertWriter:
     def __init__(self, alertmanager: AlertmanagerSettings, prometheus: PrometheusSettings, tick_seconds: float) -> None:
         self._alertmanager = alertmanager
         self._prometheus = prometheus
-        # Four missed deliveries, and Alertmanager takes it that we are gone and the alert is over.
-        self._lifetime_seconds = 4.0 * max(tick_seconds, alertmanager.resend.total_seconds())
+        self._lifetime_seconds = lifetime_seconds(alertmanager, tick_seconds)
 
     def write(self, incident: Incident, now: float) -> Alert:
         """The alert for an incident, firing or resolved, as of the Unix time `now`."""
@@ -118,6 +117,11 @@ class AlertWriter:
             if template:
                 annotations[name] = template.format_map(quoted)
         return annotations
+
+
+def lifetime_seconds(alertmanager: AlertmanagerSettings, tick_seconds: float) -> float:
+    """How long an alert fires that is not sent again: Alertmanager takes it after four deliveries that we are gone."""
+    return 4.0 * max(tick_seconds, alertmanager.resend.total_seconds())
 
 
 def summarize(incident: Incident) -> str:

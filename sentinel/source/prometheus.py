@@ -23,7 +23,7 @@ from sentinel.source.prometheus_answer import decode
 from sentinel.source.prometheus_grid import Axis, Grid, Rows, read_grid
 from sentinel.source.prometheus_labels import LabelReader
 from sentinel.source.prometheus_roll import Roll
-from sentinel.source.prometheus_session import AnswerTooLargeError, PrometheusSession
+from sentinel.source.prometheus_session import AnswerTooLargeError, Observe, PrometheusSession
 
 __all__ = ["PrometheusSource"]
 
@@ -70,9 +70,9 @@ class _Grids:
 class PrometheusSource:
     """A `Source`. Eight queries a snapshot, or a chunk of a range; both go through the same code."""
 
-    def __init__(self, settings: PrometheusSettings) -> None:
+    def __init__(self, settings: PrometheusSettings, observe: Observe | None = None) -> None:
         self._settings = settings
-        self._session = PrometheusSession(settings)
+        self._session = PrometheusSession(settings, observe=observe)
         self._vocabulary = Vocabulary()
         self._reader = LabelReader(self._vocabulary)
 

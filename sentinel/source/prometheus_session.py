@@ -18,7 +18,10 @@ from sentinel.config.prometheus import PrometheusSettings
 from sentinel.errors import SourceError
 from sentinel.transport.credentials import authorization, tls_context
 
-__all__ = ["AnswerTooLargeError", "PrometheusSession"]
+__all__ = ["AnswerTooLargeError", "Observe", "PrometheusSession"]
+
+Observe = Callable[[str, float], None]
+"""Told of each request how it went (`ok`, `error`) and how many seconds it took, answer included."""
 
 _CHUNK_BYTES = 1 << 20
 _ERROR_BYTES = 64 * 1024
@@ -64,7 +67,12 @@ class PrometheusSession(PrometheusConnect):  # type: ignore[misc]  # the library
     answer. Answers stay bytes: the caller decodes them, warnings included.
     """
 
-    def __init__(self, settings: PrometheusSettings, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        settings: PrometheusSettings,
+        monotonic: Callable[[], float] = time.monotonic,
+        observe: Observe | None = None,
+    ) -> None:
         session = requests.Session()
         # Everything that is contacted, and every credential, stands in the configuration: no proxies, no ~/.netrc.
         session.trust_env = False
@@ -78,6 +86,7 @@ class PrometheusSession(PrometheusConnect):  # type: ignore[misc]  # the library
         session.mount(f"{self.url}/", adapter)
         self._settings = settings
         self._monotonic = monotonic
+        self._observe = observe
 
     def post(self, path: str, form: Mapping[str, str]) -> bytearray:
         """The body of a successful answer. SourceError for everything else; transient failures are tried again."""
@@ -92,10 +101,20 @@ class PrometheusSession(PrometheusConnect):  # type: ignore[misc]  # the library
                 wait_jitter=0.2,
             ):
                 with attempt:
-                    return self._attempt(f"{self.url}{path}", form, self._monotonic() + seconds)
+                    return self._observed(f"{self.url}{path}", form, seconds)
         except _Transient as failure:
             raise failure.error from failure.error.__cause__
         raise AssertionError  # the loop returns or raises
+
+    def _observed(self, url: str, form: Mapping[str, str], seconds: float) -> bytearray:
+        began, outcome = self._monotonic(), "error"
+        try:
+            body = self._attempt(url, form, began + seconds)
+            outcome = "ok"
+        finally:
+            if self._observe is not None:
+                self._observe(outcome, self._monotonic() - began)
+        return body
 
     def _attempt(self, url: str, form: Mapping[str, str], deadline: float) -> bytearray:
         credentials = authorization(self._settings)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sentinel.measure.labels import Labels
 from sentinel.measure.lateness import Lateness, measure_lateness
 from sentinel.measure.membership import Communicator, Member, Membership, Role
 from sentinel.measure.traffic import Traffic
@@ -136,19 +137,23 @@ class Ring:
         return Window(
             start=self.time,
             end=self.time + TICK_SECONDS,
-            comm=np.concatenate(of),
-            rank=np.tile(ranks, len(parts)),
-            op=np.repeat([code(part[0]) for part in parts], n).astype(np.int32),
-            size=np.repeat([code(part[1]) for part in parts], n).astype(np.int32),
-            algo=np.full(n * len(parts), code("RING"), dtype=np.int32),
-            proto=np.full(n * len(parts), code("SIMPLE"), dtype=np.int32),
+            labels=Labels(
+                comm=np.concatenate(of),
+                rank=np.tile(ranks, len(parts)),
+                op=np.repeat([code(part[0]) for part in parts], n).astype(np.int32),
+                size=np.repeat([code(part[1]) for part in parts], n).astype(np.int32),
+                algo=np.full(n * len(parts), code("RING"), dtype=np.int32),
+                proto=np.full(n * len(parts), code("SIMPLE"), dtype=np.int32),
+            ),
             operations=np.repeat([float(part[2]) for part in parts], n),
             seconds=np.concatenate([part[3] for part in parts]),
             log_microseconds=np.concatenate([part[4] for part in parts]),
             progress=Progress(
-                comm=np.concatenate(of),
-                rank=np.tile(ranks, len(parts)),
-                op=np.repeat([code(op) for op, _ in launched], n).astype(np.int32),
+                labels=Labels(
+                    comm=np.concatenate(of),
+                    rank=np.tile(ranks, len(parts)),
+                    op=np.repeat([code(op) for op, _ in launched], n).astype(np.int32),
+                ),
                 launched=np.repeat([float(count) for _, count in launched], n),
                 total=np.repeat([float(count) for _, count in launched], n),
             ),

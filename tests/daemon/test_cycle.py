@@ -20,7 +20,7 @@ from sentinel.daemon.tally import Tally
 from sentinel.detect.detector import Detector
 from sentinel.errors import SinkError, SourceError, StateError
 from sentinel.incident.tracker import IncidentTracker
-from sentinel.model.incident import Tier
+from sentinel.model.incident import Tier, Verdict
 from sentinel.model.instant import format_instant
 from sentinel.model.snapshot import Snapshot
 from sentinel.sink.alert import AlertWriter
@@ -108,6 +108,31 @@ def test_an_incident_opens_is_told_kept_and_ends(rig: Rig) -> None:
     assert stored.ended_at is not None
     assert {alert.labels["rank"] for alerts in rig.sink.sent for alert in alerts} == {"3"}
     assert len({alert.starts_at for alerts in rig.sink.sent for alert in alerts}) == 1
+
+
+def test_what_happened_is_counted(rig: Rig) -> None:
+    for tick in range(35, 75):
+        rig.run(tick)
+        if tick == HEALTHY + 4:
+            assert rig.tally.open_incidents == {(Verdict.LATE_RANK, Tier.P1): 1}
+    assert rig.tally.opened == {Verdict.LATE_RANK: 1}
+    assert rig.tally.open_incidents == {}
+    assert rig.tally.communicators["watching"] == 1
+    assert sum(rig.tally.communicators.values()) == 1
+    assert rig.tally.last_good == (START + 74 * TICK, 0.0)
+    buckets, _ = rig.tally.tick_seconds.read()
+    assert buckets[-1] == ("+Inf", 40.0)
+    assert START < rig.tally.delivered_at["http://recorder"] <= rig.now
+    assert rig.tally.heartbeat_sent_at is None  # this one has none
+
+
+def test_a_failed_tick_is_no_good_one(rig: Rig) -> None:
+    rig.run(41)
+    rig.source.down = True
+    rig.run(42)
+    assert rig.tally.last_good == (START + 41 * TICK, 0.0)
+    buckets, _ = rig.tally.tick_seconds.read()
+    assert buckets[-1] == ("+Inf", 2.0)
 
 
 def test_live_and_backtest_agree(rig: Rig, snapshots: list[Snapshot]) -> None:

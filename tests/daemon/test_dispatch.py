@@ -11,6 +11,7 @@ from sentinel.incident.tracker import Changes
 from sentinel.model.incident import FormerTier, Incident, Tier
 from sentinel.model.instant import parse_instant
 from sentinel.sink.alert import AlertWriter
+from sentinel.sink.heartbeat import Heartbeat
 from sentinel.sink.interface import Receipt
 
 NOW = 1_795_981_020.0
@@ -155,3 +156,25 @@ def test_an_incident_that_comes_back_fires_again_with_its_old_start(sink: Record
     assert (again.labels, again.starts_at) == (over.labels, over.starts_at)
     assert parse_instant(over.ends_at) < NOW < parse_instant(again.ends_at)
     assert "It has come back 1 time." in again.annotations["description"]
+
+
+def beating(sink: RecordingSink, *known: Incident) -> Dispatch:
+    settings = AlertmanagerSettings(), PrometheusSettings()
+    heartbeat = Heartbeat("here-1", NOW, *settings, 30.0)
+    return Dispatch(AlertWriter(*settings, 30.0), sink, known, 60.0, 30.0, heartbeat)
+
+
+def test_a_heartbeat_is_sent_at_the_resend_interval_also_when_there_is_nothing_else_to_say(sink: RecordingSink) -> None:
+    one = beating(sink)
+    assert [len(one.send(NOW + 30 * tick)) for tick in range(5)] == [1, 0, 1, 0, 1]
+    names = [[alert.labels["alertname"] for alert in alerts] for alerts in sink.sent]
+    assert names == [["NcclSentinelHeartbeat"]] * 3
+    assert [parse_instant(alert.ends_at) for (alert,) in sink.sent] == [NOW + 240, NOW + 300, NOW + 360]
+
+
+def test_a_heartbeat_goes_with_every_delivery(sink: RecordingSink) -> None:
+    one = beating(sink)
+    one.send(NOW)
+    one.update(Changes(opened=(incident(),)))
+    one.send(NOW + 1)
+    assert [alert.labels["alertname"] for alert in sink.sent[1]] == ["NcclRankLate", "NcclSentinelHeartbeat"]

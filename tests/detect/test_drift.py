@@ -11,6 +11,7 @@ from simulator.presets import fsdp
 
 from sentinel.config.detection_drift import DriftSettings
 from sentinel.detect.drift import TRANSFER, DriftReading, DriftTest, Series, lateness_series
+from sentinel.measure.labels import Labels
 from sentinel.measure.lateness import Lateness, measure_lateness
 from sentinel.measure.membership import Communicator, Member, Membership, MembershipReader, Role
 from sentinel.measure.window import Differencer
@@ -164,17 +165,13 @@ def test_a_transfer_that_gets_longer_names_the_communicator() -> None:
 
 
 def test_lateness_is_pooled_over_a_rank_s_cells_in_communicators_that_may_be_judged() -> None:
-    codes = {name: np.zeros(5, dtype=np.int32) for name in ("op", "size", "algo", "proto")}
     nothing = dict.fromkeys(
         ("operations", "duration_seconds", "mean_seconds", "peers_seconds", "wait_seconds"), np.ones(5)
     )
     lateness = Lateness(
-        comm=np.array([7, 7, 7, 7, 9], dtype=np.int32),
-        rank=np.array([0, 1, 0, 1, 0], dtype=np.int32),
-        cell=np.array([0, 0, 1, 1, 2]),
+        labels=Labels(comm=np.array([7, 7, 7, 7, 9], dtype=np.int32), rank=np.array([0, 1, 0, 1, 0], dtype=np.int32)),
         rate=np.array([10.0, 10.0, 100.0, 100.0, 5.0]),
         lateness_seconds=np.array([0.001, -0.001, 0.0002, -0.0002, 1.0]),
-        **codes,
         **nothing,
     )
     series = lateness_series(lateness, {7})

@@ -10,8 +10,11 @@ from cluster.fabric import TICK_SECONDS, Noise, Ring, Tick, ar1, iid, log_normal
 from sentinel.baseline.baseline import Baseline, BaselineRow
 from sentinel.config.detection_slow_fabric import SlowFabricSettings
 from sentinel.detect.slow_fabric import SlowFabric
+from sentinel.measure.labels import CELL, Labels
+from sentinel.measure.lateness import Lateness
 from sentinel.measure.step_times import measure_step_times
 from sentinel.model.incident import Finding, Verdict
+from sentinel.model.snapshot import NetworkTable
 
 
 class Watch:
@@ -189,13 +192,14 @@ def test_every_slow_communicator_of_a_job_is_one_finding_under_one_name() -> Non
     fabric = SlowFabric(SlowFabricSettings(), 5, 1.0)
 
     def step(one: Tick, other: Tick) -> list[Finding]:
-        def joined(a: object, b: object) -> dict[str, np.ndarray]:
-            return {each.name: np.concatenate([getattr(a, each.name), getattr(b, each.name)]) for each in fields(a)}
+        def joined(a: object, b: object, names: Iterable[str]) -> dict[str, np.ndarray]:
+            return {name: np.concatenate([getattr(a, name), getattr(b, name)]) for name in names}
 
-        late = replace(one.lateness, **joined(one.lateness, other.lateness))
-        cells = one.lateness.cell.max() + 1
-        late = replace(late, cell=np.concatenate([one.lateness.cell, other.lateness.cell + cells]))
-        network = replace(one.traffic.network, **joined(one.traffic.network, other.traffic.network))
+        values = {each.name for each in fields(Lateness)} - {"labels"}
+        labels = Labels(**joined(one.lateness, other.lateness, ("rank", *CELL)))
+        late = Lateness(labels=labels, **joined(one.lateness, other.lateness, values))
+        columns = [each.name for each in fields(NetworkTable)]
+        network = NetworkTable(**joined(one.traffic.network, other.traffic.network, columns))
         times = measure_step_times(network, first.vocabulary, 8)
         both = replace(
             first.membership, communicators={**first.membership.communicators, **second.membership.communicators}

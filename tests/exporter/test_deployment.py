@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is shipped to run the exporter: a systemd unit, a tmpfiles.d entry, a Kubernetes manifest."""
+"""What is shipped to run the exporter in Kubernetes. tests/deployment has the rest."""
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,13 +10,7 @@ import pytest
 import yaml
 
 CONFIG = Path(__file__).parents[2] / "config"
-UNIT = CONFIG / "systemd" / "nccl-exporter.service"
-PROGRAM = "/opt/nccl-sentinel/bin/nccl-exporter"
 DIRECTORY = "/run/nccl-sentinel"
-
-
-def needs(program: str) -> pytest.MarkDecorator:
-    return pytest.mark.skipif(shutil.which(program) is None, reason=f"no {program}")
 
 
 @pytest.fixture(scope="module")
@@ -29,30 +22,6 @@ def manifests() -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def pod(manifests: dict[str, Any]) -> Any:
     return manifests["DaemonSet"]["spec"]["template"]["spec"]
-
-
-@needs("systemd-analyze")
-def test_unit(tmp_path: Path) -> None:
-    unit = tmp_path / UNIT.name
-    unit.write_text(UNIT.read_text(encoding="utf-8").replace(PROGRAM, sys.executable))
-    verified = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False)
-    assert (verified.returncode, verified.stderr) == (0, "")
-    rated = subprocess.run(
-        ["systemd-analyze", "security", "--offline=true", "--threshold=20", unit], capture_output=True, check=False
-    )
-    assert rated.returncode == 0, "exposure above 2.0"
-
-
-@needs("systemd-tmpfiles")
-def test_directory_of_the_jobs(tmp_path: Path) -> None:
-    (tmp_path / "run").mkdir()
-    entry = CONFIG / "tmpfiles" / "nccl-sentinel.conf"
-    # Everything but the owner: only root may give that.
-    entry_of_mine = tmp_path / entry.name
-    entry_of_mine.write_text(entry.read_text(encoding="utf-8").replace(" root root ", " - - "))
-    subprocess.run(["systemd-tmpfiles", f"--root={tmp_path}", "--create", entry_of_mine], check=True)
-    made = tmp_path / DIRECTORY.lstrip("/")
-    assert made.stat().st_mode & 0o7777 == 0o1777
 
 
 def test_every_container_is_confined(pod: Any) -> None:

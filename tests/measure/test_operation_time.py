@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from sentinel.measure.labels import Labels
 from sentinel.measure.operation_time import operation_ratio
 from sentinel.measure.window import Progress, Window
 from sentinel.model.snapshot import PeerTable
 
+NAMES = ("comm", "rank", "op")
 Rows = list[tuple[int, int, int, float, float]]  # comm, rank, op, operations, seconds
 Launched = list[tuple[int, int, int, float]]
 
@@ -17,9 +19,8 @@ def ratios(collectives: Rows, messages: Rows, launched: Launched, comm: list[int
 
     c, m, p = columns(collectives, 5), columns(messages, 5), columns(launched, 4)
     codes = [each.astype(np.int32) for each in (*c[:3], *m[:3], *p[:3])]
-    none = np.zeros(len(collectives), dtype=np.int32)
-    progress = Progress(*codes[6:], p[3], p[3])
-    window = Window(0.0, 2.0, *codes[:3], none, none, none, c[3], c[4], c[4], progress, 0)
+    progress = Progress(Labels(**dict(zip(NAMES, codes[6:], strict=True))), p[3], p[3])
+    window = Window(0.0, 2.0, Labels(**dict(zip(NAMES, codes[:3], strict=True))), c[3], c[4], c[4], progress, 0)
     table = PeerTable(*codes[3:6], codes[4], m[3], m[4])
     return operation_ratio(window, table, np.array(comm, dtype=np.int32)).tolist()
 

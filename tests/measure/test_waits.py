@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from cluster.job import Job
 
+from sentinel.measure.labels import Labels
 from sentinel.measure.lateness import measure_lateness
 from sentinel.measure.traffic import Traffic
 from sentinel.measure.waits import COLLECTIVES, Waits, measure_waits
@@ -39,9 +40,11 @@ def launching(window: Window, job: Job, launched: dict[int, float]) -> Window:
     return replace(
         window,
         progress=Progress(
-            np.concatenate([progress.comm, alike * code(job.comm)]),
-            np.concatenate([progress.rank, ranks]),
-            np.concatenate([progress.op, alike * code("Recv")]),
+            Labels(
+                comm=np.concatenate([progress.comm, alike * code(job.comm)]),
+                rank=np.concatenate([progress.rank, ranks]),
+                op=np.concatenate([progress.op, alike * code("Recv")]),
+            ),
             np.concatenate([progress.launched, list(launched.values())]),
             np.concatenate([progress.total, list(launched.values())]),
         ),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from nccl_exporter.address import Address
+from nccl_endpoint.address import Address
 
 # What NCCL 2.28.9 answered while rank 2 of 8 was stuck.
 RECORDED = Path(__file__).with_name("ras_stall2.json").read_bytes()

@@ -80,6 +80,16 @@ def test_transient_failures_are_tried_again(httpserver: HTTPServer) -> None:
     httpserver.check()
 
 
+def test_every_attempt_is_told_with_its_time(httpserver: HTTPServer) -> None:
+    told: list[tuple[str, float]] = []
+    httpserver.expect_oneshot_request("/api/v1/query").respond_with_data("", status=503)
+    httpserver.expect_request("/api/v1/query").respond_with_data(EMPTY, content_type="application/json")
+    with PrometheusSource(settings(httpserver.url_for("")), lambda *each: told.append(each)) as source:
+        source.snapshot(1000.0)
+    assert [outcome for outcome, _ in told] == ["error", *["ok"] * 8]
+    assert all(0.0 < seconds < 5.0 for _, seconds in told)
+
+
 def test_the_last_failure_counts_when_none_succeeds(httpserver: HTTPServer) -> None:
     httpserver.expect_request("/api/v1/query").respond_with_data("busy", status=503)
     assert "HTTP 503: busy" in ask(httpserver.url_for(""), retries=2).why

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
-from nccl_exporter.address import Address
+from nccl_endpoint.address import Address
 
 CONNECT_SECONDS: Final = 2.0
 GREETING_SECONDS: Final = 2.0

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
-from nccl_exporter.address import Address
+from nccl_endpoint.address import Address
+
 from nccl_exporter.model import Communicator, Process
 from nccl_exporter.ras import answer, evidence, match
 from nccl_exporter.ras.answer import Identity, RasCommunicator

@@ -4,7 +4,9 @@
 from collections.abc import Mapping
 from typing import Final
 
-from nccl_exporter.address import Address
+from nccl_endpoint.address import Address
+
+from nccl_exporter.address import parse_address
 
 AUTO: Final = "auto"
 # NCCL's own default.
@@ -15,5 +17,5 @@ def service_address(text: str, environment: Mapping[str, str]) -> Address:
     """HOST:PORT, or what NCCL itself would use for "auto"; raises ExporterError for anything else."""
     if text == AUTO:
         text = environment.get("NCCL_RAS_ADDR") or DEFAULT
-    address = Address.parse(text, "--ras.address", DEFAULT)
+    address = parse_address(text, "--ras.address", DEFAULT)
     return address if address.host else Address("127.0.0.1", address.port)

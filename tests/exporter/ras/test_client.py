@@ -5,7 +5,7 @@ import socket
 from typing import Any
 
 import pytest
-from nccl_exporter.address import Address
+from nccl_endpoint.address import Address
 from nccl_exporter.ras.client import Limits, RasError, ask
 from servers.ras_service import RECORDED, RasService
 
