@@ -2,7 +2,7 @@
 # The whole chain on real GPUs: NCCL loads the plugin in a job of 8 ranks, one of which falls asleep for a while;
 # nccl-exporter and Prometheus collect, `sentinel baseline build` learns, `sentinel backtest` has to name that rank.
 #
-# Needs one GPU or more (2 are better), the CUDA driver, torchrun with a PyTorch whose NCCL is 2.27 or newer, and sentinel,
+# Needs two GPUs or more, the CUDA driver, torchrun with a PyTorch whose NCCL is 2.27 or newer, and sentinel,
 # nccl-exporter and prometheus on PATH. Takes about 2.5 minutes. Exits 0 only when the right rank, and no other, is named.
 #   RANKS=8 LATE_RANK=3 SLEEP_MS=1 tests/gpu/late-rank.sh [RESULT_FOLDER]
 set -euo pipefail
