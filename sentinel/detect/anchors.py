@@ -31,18 +31,21 @@ class Anchors:
         self._last, self._anchor = np.empty((0, columns + 1)), np.empty((0, columns + 1))
 
     def step(
-        self, rows: Rows, values: Floats, compare: Comparison, sums: Floats, clip: Floats | float
+        self, rows: Rows, values: Floats, compare: Comparison, sums: Floats, clip: Floats | float, rising: Flags
     ) -> tuple[Floats, Flags]:
         """One tick of some series, shape (n,), no row twice; `values` has shape (columns, n).
 
-        `sums`: of their CUSUMs so far; `clip`: what one tick can add to them. Returns standard deviations, and which
-        runs begin anew, as that says more than to go on.
+        `sums`: of their CUSUMs so far; `clip`: what one tick can add to them; `rising`: which may get a sum now. Who
+        has none and gets none need not be compared. Returns standard deviations, 0 for those, and which runs begin
+        anew, as that says more than to go on.
         """
         self._tick += 1
         size = int(rows.max(initial=-1)) + 1
         self._last, self._anchor = grown(self._last, size, np.nan), grown(self._anchor, size, np.nan)
-        last = self._last[rows]
-        witness = self._compare(compare, np.arange(len(rows)), last)
+        asked = np.flatnonzero(rising | (sums > 0))
+        last = self._last[rows[asked]]
+        witness = np.zeros(len(rows))
+        witness[asked] = self._compare(compare, asked, last)
         alive = np.flatnonzero(sums > 0)
         running = self._compare(compare, alive, self._anchor[rows[alive]])
         most = np.broadcast_to(clip, len(rows))[alive]
@@ -51,8 +54,10 @@ class Anchors:
         witness[kept] = running[goes_on]
         anew = np.ones(len(rows), dtype=bool)
         anew[kept] = False
-        self._anchor[rows[anew]] = last[anew]
-        self._last[rows] = np.vstack([values, np.full(len(rows), self._tick)]).T
+        begins = anew[asked]
+        self._anchor[rows[asked[begins]]] = last[begins]
+        for column, now in enumerate([*values, self._tick]):
+            self._last[rows, column] = now
         return witness, anew & (sums > 0)
 
     def _compare(self, compare: Comparison, place: Rows, anchor: Floats) -> Floats:

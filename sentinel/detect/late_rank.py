@@ -14,6 +14,7 @@ from sentinel.detect.own_history import Reference
 from sentinel.detect.pool import Excess, Mean, Pairs, Peers, Pool, cell_excess, pool_cells
 from sentinel.detect.sequential import SECONDS_PER_MONTH, cusum_threshold
 from sentinel.measure.index import Rows, SeriesIndex, grown
+from sentinel.measure.labels import CELL, Labels
 from sentinel.measure.lateness import Lateness
 from sentinel.measure.window import Window
 
@@ -53,6 +54,7 @@ class LateRankTest:
         self._settings = settings
         self._index = SeriesIndex()
         self._own = OwnEvidence(settings.late_rank.min_ticks)
+        self._others: tuple[Labels, Rows, Peers] | None = None  # of the tick before
         # By pair: alarm (0 or 1), ticks in a row of standing out from peers, start of the run, cost and ticks of the
         # run.
         self._alarm, self._streak, self._since, self._cost, self._ticks = (np.empty(0) for _ in range(5))
@@ -67,15 +69,15 @@ class LateRankTest:
             return []
         floor = self._settings.late_rank.noise_floor_ratio
         nothing = Reference(*(np.zeros_like(lateness.rate) for _ in fields(Reference)))
-        peers = _clearer(*(pool_cells(lateness, nothing, pairs, ~reference.known, floor, mean) for mean in Mean))
-        pools = [pool_cells(lateness, reference, pairs, reference.known, floor, mean) for mean in Mean]
+        peers = _clearer(*pool_cells(lateness, nothing, pairs, ~reference.known, floor))
+        pools = pool_cells(lateness, reference, pairs, reference.known, floor)
         own = pools[Mean.GEOMETRIC]
         known = reference.known[pairs.place]
         cells = pairs.place[known]
         series = self._own.series(pairs, lateness, cells)
         of_pair = np.concatenate([*(pairs.of_place[known] for _ in Mean), np.arange(len(rows))])
         threshold = self._threshold(len(series), window.length_seconds)
-        others = Peers.of(lateness.cell[cells], pairs.side[pairs.of_place[known]])
+        others = self._others_of(lateness, cells, pairs.side[pairs.of_place[known]])
         evidence = _joined(*(cell_excess(lateness, reference, cells, floor, mean, others) for mean in Mean), own)
         reading = self._own.step(series, of_pair, rows, evidence, pools, floors, threshold, window.start)
         over, speaks = self._step_alarms(rows, own, peers, reading, floors, window.start)
@@ -108,6 +110,15 @@ class LateRankTest:
         standing = np.flatnonzero(self._alarm > 0)
         over = [key[0] == comm for key in self._index.keys(standing)]
         self._alarm[standing[np.array(over, dtype=bool)]] = 0.0
+
+    def _others_of(self, lateness: Lateness, cells: Rows, side: Rows) -> Peers:
+        """With whom each of these rows is compared: as before, where rows and sides are."""
+        mine = np.zeros(len(lateness.labels), dtype=bool)
+        mine[cells] = True
+        labels = lateness.labels.where(mine)
+        if self._others is None or self._others[0] is not labels or not np.array_equal(self._others[1], side):
+            self._others = labels, side, Peers.of(labels.groups(*CELL).of, side)
+        return self._others[2]
 
     def _threshold(self, series: int, tick_seconds: float) -> float:
         """The decision interval that keeps the whole fleet within its budget of false alarms."""

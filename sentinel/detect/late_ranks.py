@@ -3,8 +3,6 @@
 from collections import defaultdict
 from collections.abc import Collection
 
-import numpy as np
-
 from sentinel.config.detection import DetectionSettings
 from sentinel.detect.job_thresholds import JobThresholds
 from sentinel.detect.late_evidence import late_finding
@@ -65,7 +63,7 @@ class LateRanks:
         membership: Membership,
     ) -> tuple[list[LateSeries], Pairs]:
         """Who is late in which communicator, among those that can be judged."""
-        kept = np.isin(lateness.comm, np.fromiter(judged, dtype=np.int64))
+        kept = lateness.labels.among("comm", judged)
         pairs = Pairs.among(lateness, kept, self._halves, membership)
         floors = LateFloors.of(pairs, membership, self._thresholds)
         return (self._test.step(window, lateness, reference, pairs, floors) if self._enabled else []), pairs

@@ -8,9 +8,10 @@ from sentinel.detect.autocorrelation import run_deviation, step_deviation
 from sentinel.detect.pool import Excess
 from sentinel.measure.index import Rows
 
-__all__ = ["late_witness", "witness_values"]
+__all__ = ["late_witness", "may_rise", "witness_values"]
 
 Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
 
 # How ranks differ from one another does not average out over time as noise does: only what exceeds this many robust
 # standard deviations of their differences counts against a rank.
@@ -25,31 +26,40 @@ def witness_values(evidence: Excess) -> Floats:
     return np.stack([evidence.excess_ratio, evidence.apart_ratio, evidence.scatter_ratio])
 
 
+def may_rise(evidence: Excess, reference_sigmas: float) -> Flags:
+    """Who may exceed k of the CUSUM, whatever its anchor: late by more than the floor, and than its peers. Shape (n,).
+
+    An anchor only takes off what is expected, and the floor is the least that is divided by.
+    """
+    late = evidence.excess_ratio > reference_sigmas * evidence.floor_ratio
+    return np.asarray(late & ~(evidence.apart_ratio <= 0))
+
+
 def late_witness(evidence: Excess, reference_sigmas: float) -> Comparison:
     """Compares the evidence of a tick with what it was at an anchor.
 
     `reference_sigmas`: k of the CUSUM, which takes it off again.
     """
-    noise, floor, spread = evidence.noise_ratio, evidence.floor_ratio, evidence.spread_ratio
 
     def compare(place: Rows, anchor: Floats, ticks: Floats) -> Floats:
-        rho = evidence.autocorrelation[place]
-        ticks = np.where(anchor[0] >= -_EARLY_SIGMAS * spread[place], ticks, np.inf)
+        here = evidence.at(place)
+        rho, noise, floor, spread = here.autocorrelation, here.noise_ratio, here.floor_ratio, here.spread_ratio
+        ticks = np.where(anchor[0] >= -_EARLY_SIGMAS * spread, ticks, np.inf)
         remains = rho**ticks
         # Nor is it expected to be early.
         excess, apart, scatter = np.maximum(0.0, anchor) * remains
-        run = np.hypot(noise[place] * run_deviation(rho, remains, ticks), floor[place])
-        own = _divided(evidence.excess_ratio[place] - excess, run)
+        run = np.hypot(noise * run_deviation(rho, remains, ticks), floor)
+        own = _divided(here.excess_ratio - excess, run)
         # Whoever is not late at all is not on its way to it either.
-        own = np.where(evidence.excess_ratio[place] > 0, own, np.minimum(own, 0.0))
-        step = np.hypot(noise[place] * step_deviation(remains), floor[place])
+        own = np.where(here.excess_ratio > 0, own, np.minimum(own, 0.0))
+        step = np.hypot(noise * step_deviation(remains), floor)
         # What the group scatters by now and did not before is new, and not to be expected of it.
-        now = evidence.scatter_ratio[place]
+        now = here.scatter_ratio
         scale = np.sqrt(now**2 - np.minimum(scatter, remains * now) ** 2)
-        scale = np.maximum(scale, _divided(evidence.group_spread_ratio[place] * step, spread[place]))
-        peers = _divided(evidence.apart_ratio[place] - apart, scale) - _PEERS_SIGMAS + reference_sigmas
+        scale = np.maximum(scale, _divided(here.group_spread_ratio * step, spread))
+        peers = _divided(here.apart_ratio - apart, scale) - _PEERS_SIGMAS + reference_sigmas
         # With few peers there is no spread to ask, and lateness compares with them anyway.
-        return np.where(np.isnan(evidence.apart_ratio[place]), own, np.minimum(own, peers))
+        return np.where(np.isnan(here.apart_ratio), own, np.minimum(own, peers))
 
     return compare
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from sentinel.detect.anchors import Anchors
 from sentinel.detect.late_floors import LateFloors
-from sentinel.detect.late_witness import late_witness, witness_values
+from sentinel.detect.late_witness import late_witness, may_rise, witness_values
 from sentinel.detect.pool import Excess, Mean, Pairs, Pool
 from sentinel.detect.sequential import Cusum, CusumReading
 from sentinel.measure.index import Rows, SeriesIndex, grown
@@ -112,6 +112,7 @@ class OwnEvidence:
         goes_on = (self._spoke[rows] > 0) & (evidence.excess_ratio >= HYSTERESIS * min_cost)
         np.maximum.at(effect, of_pair[goes_on], evidence.excess_ratio[goes_on])
         leading = _leading(of_pair, len(pair_rows), reading.sum, speaks)
+        shown = evidence.at(leading)
         return OwnReading(
             speaks=np.bincount(of_pair[speaks], minlength=len(pair_rows)) > 0,
             effect_ratio=effect,
@@ -119,8 +120,8 @@ class OwnEvidence:
             ticks=reading.ticks[leading],
             started=reading.started[leading],
             wait_ratios=self._wait[rows[leading]],
-            sigmas=evidence.sigmas[leading],
-            stands_out=evidence.stands_out[leading],
+            sigmas=shown.sigmas,
+            stands_out=shown.stands_out,
             leading=leading,
         )
 
@@ -142,7 +143,9 @@ class OwnEvidence:
         cap = threshold + REFERENCE_SIGMAS
         self._cusum.step(silent, np.zeros(len(silent)), start, 0.0, cap)
         compare = late_witness(evidence, REFERENCE_SIGMAS)
-        witness, anew = self._anchors.step(rows, witness_values(evidence), compare, self._cusum.sums(rows), clip)
+        rising = may_rise(evidence, REFERENCE_SIGMAS)
+        sums = self._cusum.sums(rows)
+        witness, anew = self._anchors.step(rows, witness_values(evidence), compare, sums, clip, rising)
         self._cusum.reset(rows[anew])
         return self._cusum.step(rows, witness, start, clip, cap)
 
@@ -158,7 +161,9 @@ def _labels(lateness: Lateness) -> tuple[npt.NDArray[np.int32], ...]:
 
 
 def _leading(of_pair: Rows, pairs: int, total: Floats, speaks: Flags) -> Rows:
-    """For each pair the place of its leading series. Every pair has one at least: its pool."""
-    order = np.lexsort((total, speaks, of_pair))
-    last = np.searchsorted(of_pair[order], np.arange(pairs), side="right") - 1
-    return order[last]
+    """For each pair the place of its leading series: where none has a sum its pool, which comes last."""
+    leading = np.arange(len(of_pair) - pairs, len(of_pair))
+    summed = np.flatnonzero(total > 0)
+    order = summed[np.lexsort((total[summed], speaks[summed], of_pair[summed]))]
+    leading[of_pair[order]] = order  # the last of each pair stays
+    return leading

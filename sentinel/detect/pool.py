@@ -1,6 +1,6 @@
 """A rank's cells, each for itself and together, as seconds of waiting per second."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import IntEnum
 
 import numpy as np
@@ -50,11 +50,10 @@ class Pairs:
         cls, lateness: Lateness, judged: npt.NDArray[np.bool_], halves: HalvesReader, membership: Membership
     ) -> "Pairs":
         """The pairs in the rows that `judged` selects."""
-        place = np.flatnonzero(judged)
-        comm, rank = lateness.comm[place], lateness.rank[place]
-        of_place, first = group_rows(comm, rank)
-        comm, rank = comm[first], rank[first]
-        return cls(comm, rank, halves.of(comm, rank, membership), place, of_place)
+        labels = lateness.labels.where(judged)
+        pairs = labels.groups("comm", "rank")
+        comm, rank = labels["comm"][pairs.first], labels["rank"][pairs.first]
+        return cls(comm, rank, halves.of(comm, rank, membership), np.flatnonzero(judged), pairs.of)
 
 
 @dataclass(frozen=True)
@@ -96,6 +95,10 @@ class Excess:
     apart_ratio: Floats  # excess beyond the median of its group; NaN below MIN_PEERS
     scatter_ratio: Floats  # robust standard deviation of its group
     group_spread_ratio: Floats  # median of the group's `spread_ratio`: a robust deviation of zero is a normal case
+
+    def at(self, place: Numbers) -> "Excess":
+        """Those of some, shape (m,)."""
+        return Excess(*(getattr(self, each.name)[place] for each in fields(Excess)))
 
     @property
     def spread_ratio(self) -> Floats:
@@ -144,9 +147,8 @@ def pool_cells(
     pairs: Pairs,
     taken: npt.NDArray[np.bool_],
     noise_floor_ratio: float,
-    mean: Mean = Mean.GEOMETRIC,
-) -> Pool:
-    """Pool the rows that `taken`, shape (n,), selects, each by its operations per second.
+) -> list[Pool]:
+    """Pool the rows that `taken`, shape (n,), selects, each by its operations per second; by `Mean`.
 
     What a rank's cells scatter by from tick to tick is noise, independent between cells: it adds up in quadrature. The
     floor, `noise_floor_ratio` of the operations' durations, stands for what moves all of them together: it adds up.
@@ -156,34 +158,38 @@ def pool_cells(
     count = len(pairs.comm)
     rate = lateness.rate[place]
     terms = {each: _terms(lateness, expected, place, noise_floor_ratio, each) for each in Mean}
-    excess, noise, floor = terms[mean]
     # A cell in which the rank is not late earns it nothing back: what waits there is noise, or for somebody else.
     late = np.any([excess > np.hypot(noise, floor) for excess, noise, floor in terms.values()], axis=0)
     wait = np.where(late, terms[Mean.ARITHMETIC][0], 0.0)
-    largest = np.zeros(count)
-    np.maximum.at(largest, pair, np.minimum(excess, _late(lateness, place, mean)))
 
     def summed(values: Floats) -> Floats:
         return np.bincount(pair, weights=values, minlength=count).astype(np.float64)
 
-    excess_ratio, floor_ratio = summed(excess * rate), summed(floor * rate)
-    variance = (noise * rate) ** 2
-    noise_variance = summed(variance)
-    rho = np.divide(
-        summed(variance * _autocorrelation(expected, mean)[place]),
-        noise_variance,
-        out=np.zeros(count),
-        where=noise_variance > 0,
-    )
-    noise_ratio = np.sqrt(noise_variance)
+    wait_ratio = summed(wait * rate)
     # Among the pairs that have cells in this pool.
     present = np.flatnonzero(np.bincount(pair, minlength=count))
-    apart = np.full((3, count), np.nan)
-    if len(present):
-        peers = Peers.of(pairs.comm[present], pairs.side[present])
+    peers = Peers.of(pairs.comm[present], pairs.side[present])
+
+    def pooled(mean: Mean) -> Pool:
+        excess, noise, floor = terms[mean]
+        largest = np.zeros(count)
+        np.maximum.at(largest, pair, np.minimum(excess, _late(lateness, place, mean)))
+        excess_ratio, floor_ratio = summed(excess * rate), summed(floor * rate)
+        variance = (noise * rate) ** 2
+        noise_variance = summed(variance)
+        rho = np.divide(
+            summed(variance * _autocorrelation(expected, mean)[place]),
+            noise_variance,
+            out=np.zeros(count),
+            where=noise_variance > 0,
+        )
+        noise_ratio = np.sqrt(noise_variance)
+        apart = np.full((3, count), np.nan)
         apart[:, present] = _apart(excess_ratio[present], np.hypot(noise_ratio, floor_ratio)[present], peers)
-    distance, scatter, spread = apart
-    return Pool(excess_ratio, noise_ratio, rho, floor_ratio, largest, distance, scatter, spread, summed(wait * rate))
+        distance, scatter, spread = apart
+        return Pool(excess_ratio, noise_ratio, rho, floor_ratio, largest, distance, scatter, spread, wait_ratio)
+
+    return [pooled(mean) for mean in Mean]
 
 
 def _terms(

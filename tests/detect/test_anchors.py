@@ -14,6 +14,7 @@ class Watch:
     def __init__(self) -> None:
         self.anchors = Anchors(columns=1)
         self.seen: list[tuple[list[float], list[float]]] = []
+        self.rising = [True, True]
 
     def step(self, values: list[float], sums: list[float]) -> tuple[list[float], list[bool]]:
         now = np.array([values])
@@ -23,7 +24,7 @@ class Watch:
                 self.seen.append((anchor[0].tolist(), ticks.tolist()))
             return now[0, place] - anchor[0]
 
-        witness, anew = self.anchors.step(ROWS, now, compare, np.array(sums), 5.0)
+        witness, anew = self.anchors.step(ROWS, now, compare, np.array(sums), 5.0, np.array(self.rising))
         return witness.tolist(), anew.tolist()
 
 
@@ -62,3 +63,14 @@ def test_a_run_begins_anew_where_the_last_tick_says_more_than_all_of_it() -> Non
     watch.step([0.0, 0.0], [0.1, 0.0])
     # Its anchor is at 4: against that 4.5 is little, against the tick before it is much.
     assert watch.step([4.5, 0.0], [0.1, 0.0]) == ([4.5, 0.0], [True, False])
+
+
+def test_who_has_no_sum_and_gets_none_is_not_compared() -> None:
+    watch = Watch()
+    watch.step([3.0, 1.0], [0.0, 0.0])
+    watch.rising = [True, False]
+    assert watch.step([4.0, 9.0], [0.0, 0.0]) == ([1.0, 0.0], [False, False])
+    # With a sum it is, and what it was at the last tick is known all the same.
+    assert watch.step([4.0, 9.5], [0.0, 1.0])[0][0] == 0.0
+    watch.rising = [True, True]
+    assert watch.step([4.0, 10.5], [0.0, 0.0]) == ([0.0, 1.0], [False, False])
