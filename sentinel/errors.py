@@ -12,35 +12,15 @@ Each says what failed, where and why, and where something can be done about it, 
 
 from typing import ClassVar
 
+from nccl_endpoint.errors import ReasonedError
+
 __all__ = ["ConfigError", "SentinelError", "SinkError", "SourceError", "StateError", "TraceError"]
 
 
-class SentinelError(Exception):
-    """What the caller tried, where, why it failed, and what to do about it.
-
-    `what` is a phrase ("cannot query Prometheus"), `where` a path, URL or key, `why` the cause in one line,
-    `hint` a sentence for the person who reads it. Only `what` is required.
-    """
+class SentinelError(ReasonedError):
+    """Any of them. `exit_code` is what a command ends with."""
 
     exit_code: ClassVar[int] = 2
-
-    def __init__(self, what: str, *, where: str = "", why: str = "", hint: str = "") -> None:
-        self.what = what
-        self.where = where
-        self.why = why
-        self.hint = hint
-        super().__init__(str(self))
-
-    def __str__(self) -> str:
-        """One line: what (where): why. Hint."""
-        text = self.what
-        if self.where:
-            text += f" ({self.where})"
-        if self.why:
-            text += f": {self.why}"
-        if self.hint:
-            text += f". {self.hint}"
-        return text
 
 
 class ConfigError(SentinelError):

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors that are raised on purpose: EndpointError says what, where, why, and a hint; WebConfigError names the key."""
+"""How errors that are raised on purpose read, here and in what serves with this: what, where, why, and a hint."""
 
 from pathlib import Path
 
-__all__ = ["EndpointError", "WebConfigError"]
+__all__ = ["EndpointError", "ReasonedError", "WebConfigError"]
 
 
-class EndpointError(Exception):
-    """What was tried, where, why it failed, and what to do about it. Only `what` is required."""
+class ReasonedError(Exception):
+    """What the caller tried, where, why it failed, and what to do about it.
+
+    `what` is a phrase ("cannot query Prometheus"), `where` a path, URL or key, `why` the cause in one line,
+    `hint` a sentence for the person who reads it. Only `what` is required.
+    """
 
     def __init__(self, what: str, *, where: str = "", why: str = "", hint: str = "") -> None:
         self.what = what
@@ -26,6 +30,10 @@ class EndpointError(Exception):
         if self.hint:
             text += f". {self.hint}"
         return text
+
+
+class EndpointError(ReasonedError):
+    """The server cannot be what it was asked to be."""
 
 
 class WebConfigError(EndpointError):

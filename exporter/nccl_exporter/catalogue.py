@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Literal
+from typing import Final
 
 from nccl_endpoint.access import REFUSALS
+from nccl_endpoint.family import MetricFamily, markdown_table
 
 from nccl_exporter import layout
 from nccl_exporter.ras.status import STATUSES
@@ -51,14 +52,8 @@ NETWORK_STATES: Final = {"send": ("gpu_wait", "peer_wait", "wire"), "recv": ("wi
 
 
 @dataclass(frozen=True)
-class Family:
-    """One metric family; `labels` in the order in which values are given."""
-
-    name: str
-    kind: Literal["counter", "gauge", "histogram"]
-    unit: str
-    labels: tuple[str, ...]
-    help: str
+class Family(MetricFamily):
+    """One metric family, and how it is written on the page."""
 
     @property
     def head(self) -> str:
@@ -386,11 +381,7 @@ SERIES_BY_TABLE: Final = {
 
 def table() -> str:
     """The catalogue as a Markdown table, a line for each family."""
-    rows = ["| metric | kind | unit | labels | meaning |", "| --- | --- | --- | --- | --- |"]
-    for family in CATALOGUE:
-        labels = ", ".join(family.labels)
-        rows.append(f"| `{family.name}` | {family.kind} | {family.unit} | {labels} | {family.help} |")
-    return "\n".join(rows) + "\n"
+    return markdown_table(CATALOGUE)
 
 
 if __name__ == "__main__":

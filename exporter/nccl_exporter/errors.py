@@ -5,29 +5,13 @@ EndpointError does. SourceError is more exact: a mapped file is not what it shou
 scrape.
 """
 
+from nccl_endpoint.errors import ReasonedError
+
 __all__ = ["ExporterError", "SourceError"]
 
 
-class ExporterError(Exception):
-    """What was tried, where, why it failed, and what to do about it. Only `what` is required."""
-
-    def __init__(self, what: str, *, where: str = "", why: str = "", hint: str = "") -> None:
-        self.what = what
-        self.where = where
-        self.why = why
-        self.hint = hint
-        super().__init__(str(self))
-
-    def __str__(self) -> str:
-        """One line: what (where): why. Hint."""
-        text = self.what
-        if self.where:
-            text += f" ({self.where})"
-        if self.why:
-            text += f": {self.why}"
-        if self.hint:
-            text += f". {self.hint}"
-        return text
+class ExporterError(ReasonedError):
+    """The exporter cannot do what it was started for."""
 
 
 class SourceError(ExporterError):

@@ -15,7 +15,7 @@ from sentinel.state.database import FILE_NAME
 from sentinel.state.tick import Outcome
 from sentinel.web import catalogue
 from sentinel.web.context import DROP_REASONS, Context
-from sentinel.web.family import Sample
+from sentinel.web.sample import Sample
 from sentinel.web.webhook import WEBHOOK_CODES, Webhook
 
 __all__ = ["Figures"]

@@ -46,12 +46,10 @@ def late_witness(evidence: Excess, reference_sigmas: float) -> Comparison:
         rho, noise, floor, spread = here.autocorrelation, here.noise_ratio, here.floor_ratio, here.spread_ratio
         ticks = np.where(anchor[0] >= -_EARLY_SIGMAS * spread, ticks, np.inf)
         remains = rho**ticks
-        # Nor is it expected to be early.
+        # Nor is it expected to be early: whoever is not late at all is not on its way to it either.
         excess, apart, scatter = np.maximum(0.0, anchor) * remains
         run = np.hypot(noise * run_deviation(rho, remains, ticks), floor)
         own = _divided(here.excess_ratio - excess, run)
-        # Whoever is not late at all is not on its way to it either.
-        own = np.where(here.excess_ratio > 0, own, np.minimum(own, 0.0))
         step = np.hypot(noise * step_deviation(remains), floor)
         # What the group scatters by now and did not before is new, and not to be expected of it.
         now = here.scatter_ratio

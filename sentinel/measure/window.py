@@ -8,8 +8,9 @@ import numpy.typing as npt
 
 from sentinel.measure.difference import Difference
 from sentinel.measure.labels import CellLabelled, Labelled, LabelReader, Labels
+from sentinel.measure.rank_table import RankTable
 from sentinel.measure.sampling import sampling_scale
-from sentinel.measure.spans import SpanReader, Spans
+from sentinel.measure.spans import SpanReader
 from sentinel.model.snapshot import Snapshot
 from sentinel.model.vocabulary import Codes
 
@@ -44,7 +45,7 @@ class Window(CellLabelled):
     log_microseconds: Floats
     progress: Progress
     resets: int
-    spans: Spans = field(default_factory=Spans.unknown)
+    spans: RankTable = field(default_factory=RankTable.empty)
 
     @property
     def length_seconds(self) -> float:

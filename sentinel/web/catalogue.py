@@ -2,15 +2,15 @@
 
 from typing import Final, Literal
 
-from sentinel.web.family import Family
+from nccl_endpoint.family import MetricFamily, markdown_table
 
 __all__ = ["CATALOGUE", "table"]
 
 
 def _family(
     name: str, kind: Literal["counter", "gauge", "histogram"], unit: str, text: str, labels: tuple[str, ...] = ()
-) -> Family:
-    return Family(f"nccl_sentinel_{name}", kind, unit, labels, text)
+) -> MetricFamily:
+    return MetricFamily(f"nccl_sentinel_{name}", kind, unit, labels, text)
 
 
 BUILD_INFO: Final = _family(
@@ -131,16 +131,12 @@ WEB_RELOAD: Final = _family(
     "0 where the web configuration was changed and could not be read: the one before is in force.",
 )
 
-CATALOGUE: Final = tuple(value for value in tuple(globals().values()) if isinstance(value, Family))
+CATALOGUE: Final = tuple(value for value in tuple(globals().values()) if isinstance(value, MetricFamily))
 
 
 def table() -> str:
     """The catalogue as a Markdown table, a line for each family."""
-    rows = ["| metric | kind | unit | labels | meaning |", "| --- | --- | --- | --- | --- |"]
-    for family in CATALOGUE:
-        labels = ", ".join(family.labels)
-        rows.append(f"| `{family.name}` | {family.kind} | {family.unit} | {labels} | {family.help} |")
-    return "\n".join(rows) + "\n"
+    return markdown_table(CATALOGUE)
 
 
 if __name__ == "__main__":

@@ -3,14 +3,15 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from nccl_endpoint.family import MetricFamily
 from prometheus_client import generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from sentinel.web.catalogue import CATALOGUE
-from sentinel.web.family import Family, Sample
 from sentinel.web.histogram import Histogram
+from sentinel.web.sample import Sample
 
 __all__ = ["TEXT_FORMAT", "exposition"]
 
@@ -26,7 +27,9 @@ def exposition(samples: Iterable[Sample]) -> str:
 
 class _Page(Collector):
     def __init__(self, samples: Iterable[Sample]) -> None:
-        self._samples: dict[Family, list[tuple[tuple[str, ...], float | Histogram]]] = {each: [] for each in CATALOGUE}
+        self._samples: dict[MetricFamily, list[tuple[tuple[str, ...], float | Histogram]]] = {
+            each: [] for each in CATALOGUE
+        }
         for family, labels, value in samples:
             self._samples[family].append((labels, value))
 
@@ -36,7 +39,7 @@ class _Page(Collector):
         yield from _PROCESS.collect()
 
 
-def _metric(family: Family, found: Iterable[tuple[tuple[str, ...], float | Histogram]]) -> Metric:
+def _metric(family: MetricFamily, found: Iterable[tuple[tuple[str, ...], float | Histogram]]) -> Metric:
     if family.kind == "histogram":
         histogram = HistogramMetricFamily(family.name, family.help, labels=family.labels)
         for labels, value in found:

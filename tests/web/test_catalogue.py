@@ -1,10 +1,10 @@
 from pathlib import Path
 
 import pytest
+from nccl_endpoint.family import MetricFamily
 
 from sentinel.web import catalogue
 from sentinel.web.catalogue import CATALOGUE
-from sentinel.web.family import Family
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
 
@@ -20,7 +20,7 @@ def test_no_name_is_there_twice() -> None:
 
 
 @pytest.mark.parametrize("family", CATALOGUE, ids=lambda family: family.name)
-def test_family(family: Family) -> None:
+def test_family(family: MetricFamily) -> None:
     assert family.name.startswith("nccl_sentinel_")
     assert family.name.endswith("_total") == (family.kind == "counter")
     assert ("_seconds" in family.name) == (family.unit == "seconds")
