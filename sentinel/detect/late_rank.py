@@ -11,7 +11,7 @@ from sentinel.config.detection import DetectionSettings
 from sentinel.detect.late_floors import LateFloors
 from sentinel.detect.own_evidence import HYSTERESIS, REFERENCE_SIGMAS, OwnEvidence, OwnReading
 from sentinel.detect.own_history import Reference
-from sentinel.detect.pool import Excess, Mean, Pairs, Peers, Pool, cell_excess, pool_cells
+from sentinel.detect.pool import Cells, Excess, Mean, Pairs, Peers, Pool, cell_excess, pool_cells
 from sentinel.detect.sequential import SECONDS_PER_MONTH, cusum_threshold
 from sentinel.measure.index import Rows, SeriesIndex, grown
 from sentinel.measure.labels import CELL, Labels
@@ -69,16 +69,15 @@ class LateRankTest:
             return []
         floor = self._settings.late_rank.noise_floor_ratio
         nothing = Reference(*(np.zeros_like(lateness.rate) for _ in fields(Reference)))
-        peers = _clearer(*pool_cells(lateness, nothing, pairs, ~reference.known, floor))
-        pools = pool_cells(lateness, reference, pairs, reference.known, floor)
+        peers = _clearer(*pool_cells(Cells.of(lateness, nothing, pairs, ~reference.known, floor), pairs))
+        cells = Cells.of(lateness, reference, pairs, reference.known, floor)
+        pools = pool_cells(cells, pairs)
         own = pools[Mean.GEOMETRIC]
-        known = reference.known[pairs.place]
-        cells = pairs.place[known]
-        series = self._own.series(pairs, lateness, cells)
-        of_pair = np.concatenate([*(pairs.of_place[known] for _ in Mean), np.arange(len(rows))])
+        series = self._own.series(pairs, lateness, cells.place)
+        of_pair = np.concatenate([*(cells.pair for _ in Mean), np.arange(len(rows))])
         threshold = self._threshold(len(series), window.length_seconds)
-        others = self._others_of(lateness, cells, pairs.side[pairs.of_place[known]])
-        evidence = _joined(*(cell_excess(lateness, reference, cells, floor, mean, others) for mean in Mean), own)
+        others = self._others_of(lateness, cells.place, pairs.side[cells.pair])
+        evidence = _joined(*(cell_excess(cells, mean, others) for mean in Mean), own)
         reading = self._own.step(series, of_pair, rows, evidence, pools, floors, threshold, window.start)
         over, speaks = self._step_alarms(rows, own, peers, reading, floors, window.start)
         self._own.end(series[over[of_pair]])
@@ -87,7 +86,7 @@ class LateRankTest:
                 comm=int(pairs.comm[i]),
                 rank=int(pairs.rank[i]),
                 pair=i,
-                cell=_cell(cells, int(reading.leading[i])),
+                cell=_cell(cells.place, int(reading.leading[i])),
                 speaks=bool(speaks[i]),
                 cost_ratio=float(np.clip(self._cost[rows[i]] / self._ticks[rows[i]], 0.0, 1.0)),
                 started_at=float(self._since[rows[i]]),

@@ -1,5 +1,6 @@
 """A rank's cells, each for itself and together, as seconds of waiting per second."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import IntEnum
 
@@ -13,7 +14,7 @@ from sentinel.measure.lateness import Lateness
 from sentinel.measure.membership import Membership
 from sentinel.measure.peers import group_mad, group_median
 
-__all__ = ["MIN_PEERS", "Excess", "Mean", "Pairs", "Peers", "Pool", "cell_excess", "pool_cells"]
+__all__ = ["MIN_PEERS", "Cells", "Excess", "Mean", "Pairs", "Peers", "Pool", "cell_excess", "pool_cells"]
 
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.int64]
@@ -125,42 +126,77 @@ class Pool(Excess):
     wait_ratio: Floats  # of arithmetic means, over the cells in which it is late: what it costs
 
 
-def cell_excess(
-    lateness: Lateness, expected: Reference, place: Numbers, noise_floor_ratio: float, mean: Mean, peers: Peers
-) -> Excess:
-    """The rows of lateness that `place`, shape (r,), names, each for itself: compared with its `peers` in its cell."""
-    rate = lateness.rate[place]
-    excess, noise, floor = (each * rate for each in _terms(lateness, expected, place, noise_floor_ratio, mean))
-    return Excess(
-        excess,
-        noise,
-        _autocorrelation(expected, mean)[place],
-        floor,
-        np.minimum(excess / rate, _late(lateness, place, mean)),
-        *_apart(excess, np.hypot(noise, floor), peers),
-    )
+@dataclass(frozen=True)
+class Terms:
+    """Lateness by one mean, a value a cell of a pair, shape (n,); seconds per operation."""
+
+    excess: Floats  # beyond the expected
+    noise: Floats
+    floor: Floats  # of the noise
+    late: Floats  # beyond the peers
+    autocorrelation: Floats
+
+    @classmethod
+    def of(
+        cls, lateness: Lateness, expected: Reference, place: Numbers, noise_floor_ratio: float, mean: Mean
+    ) -> "Terms":
+        """Of the rows of lateness that `place` names."""
+        if mean is Mean.ARITHMETIC:
+            duration, late = lateness.mean_seconds[place], lateness.wait_seconds[place]
+            normal, noise = expected.wait_seconds[place], expected.wait_spread_seconds[place]
+            rho = expected.wait_autocorrelation[place]
+        else:
+            duration, late = lateness.duration_seconds[place], lateness.lateness_seconds[place]
+            normal, noise = expected.lateness_seconds[place], expected.spread_seconds[place]
+            rho = expected.autocorrelation[place]
+        return cls(late - normal, noise, noise_floor_ratio * (duration + np.maximum(0.0, late)), late, rho)
 
 
-def pool_cells(
-    lateness: Lateness,
-    expected: Reference,
-    pairs: Pairs,
-    taken: npt.NDArray[np.bool_],
-    noise_floor_ratio: float,
-) -> list[Pool]:
-    """Pool the rows that `taken`, shape (n,), selects, each by its operations per second; by `Mean`.
+@dataclass(frozen=True)
+class Cells:
+    """The cells of the pairs: their rows of lateness and their pairs, shape (n,), operations per second, and terms."""
+
+    place: Numbers
+    pair: Numbers
+    rate: Floats
+    terms: Mapping[Mean, Terms]
+
+    @classmethod
+    def of(
+        cls,
+        lateness: Lateness,
+        expected: Reference,
+        pairs: Pairs,
+        taken: npt.NDArray[np.bool_],
+        noise_floor_ratio: float,
+    ) -> "Cells":
+        """Those in the rows of lateness that `taken` selects."""
+        chosen = taken[pairs.place]
+        place = pairs.place[chosen]
+        terms = {mean: Terms.of(lateness, expected, place, noise_floor_ratio, mean) for mean in Mean}
+        return cls(place, pairs.of_place[chosen], lateness.rate[place], terms)
+
+
+def cell_excess(cells: Cells, mean: Mean, peers: Peers) -> Excess:
+    """The cells, each for itself: compared with its `peers`."""
+    terms, rate = cells.terms[mean], cells.rate
+    excess, noise, floor = terms.excess * rate, terms.noise * rate, terms.floor * rate
+    largest = np.minimum(terms.excess, terms.late)
+    apart = _apart(excess, np.hypot(noise, floor), peers)
+    return Excess(excess, noise, terms.autocorrelation, floor, largest, *apart)
+
+
+def pool_cells(cells: Cells, pairs: Pairs) -> list[Pool]:
+    """Pool the cells of each pair, each by its operations per second; by `Mean`.
 
     What a rank's cells scatter by from tick to tick is noise, independent between cells: it adds up in quadrature. The
-    floor, `noise_floor_ratio` of the operations' durations, stands for what moves all of them together: it adds up.
+    floor, a share of the operations' durations, stands for what moves all of them together: it adds up.
     """
-    chosen = taken[pairs.place]
-    place, pair = pairs.place[chosen], pairs.of_place[chosen]
+    pair, rate = cells.pair, cells.rate
     count = len(pairs.comm)
-    rate = lateness.rate[place]
-    terms = {each: _terms(lateness, expected, place, noise_floor_ratio, each) for each in Mean}
     # A cell in which the rank is not late earns it nothing back: what waits there is noise, or for somebody else.
-    late = np.any([excess > np.hypot(noise, floor) for excess, noise, floor in terms.values()], axis=0)
-    wait = np.where(late, terms[Mean.ARITHMETIC][0], 0.0)
+    late = np.any([each.excess > np.hypot(each.noise, each.floor) for each in cells.terms.values()], axis=0)
+    wait = np.where(late, cells.terms[Mean.ARITHMETIC].excess, 0.0)
 
     def summed(values: Floats) -> Floats:
         return np.bincount(pair, weights=values, minlength=count).astype(np.float64)
@@ -170,18 +206,14 @@ def pool_cells(
     present = np.flatnonzero(np.bincount(pair, minlength=count))
     peers = Peers.of(pairs.comm[present], pairs.side[present])
 
-    def pooled(mean: Mean) -> Pool:
-        excess, noise, floor = terms[mean]
+    def pooled(terms: Terms) -> Pool:
         largest = np.zeros(count)
-        np.maximum.at(largest, pair, np.minimum(excess, _late(lateness, place, mean)))
-        excess_ratio, floor_ratio = summed(excess * rate), summed(floor * rate)
-        variance = (noise * rate) ** 2
+        np.maximum.at(largest, pair, np.minimum(terms.excess, terms.late))
+        excess_ratio, floor_ratio = summed(terms.excess * rate), summed(terms.floor * rate)
+        variance = (terms.noise * rate) ** 2
         noise_variance = summed(variance)
         rho = np.divide(
-            summed(variance * _autocorrelation(expected, mean)[place]),
-            noise_variance,
-            out=np.zeros(count),
-            where=noise_variance > 0,
+            summed(variance * terms.autocorrelation), noise_variance, out=np.zeros(count), where=noise_variance > 0
         )
         noise_ratio = np.sqrt(noise_variance)
         apart = np.full((3, count), np.nan)
@@ -189,29 +221,7 @@ def pool_cells(
         distance, scatter, spread = apart
         return Pool(excess_ratio, noise_ratio, rho, floor_ratio, largest, distance, scatter, spread, wait_ratio)
 
-    return [pooled(mean) for mean in Mean]
-
-
-def _terms(
-    lateness: Lateness, expected: Reference, place: Numbers, noise_floor_ratio: float, mean: Mean
-) -> tuple[Floats, Floats, Floats]:
-    """Lateness beyond the expected, its noise, and the floor of that; seconds per operation."""
-    if mean is Mean.ARITHMETIC:
-        duration, late = lateness.mean_seconds[place], lateness.wait_seconds[place]
-        normal, noise = expected.wait_seconds[place], expected.wait_spread_seconds[place]
-    else:
-        duration, late = lateness.duration_seconds[place], lateness.lateness_seconds[place]
-        normal, noise = expected.lateness_seconds[place], expected.spread_seconds[place]
-    return late - normal, noise, noise_floor_ratio * (duration + np.maximum(0.0, late))
-
-
-def _late(lateness: Lateness, place: Numbers, mean: Mean) -> Floats:
-    """How much later than its peers, seconds per operation."""
-    return (lateness.wait_seconds if mean is Mean.ARITHMETIC else lateness.lateness_seconds)[place]
-
-
-def _autocorrelation(expected: Reference, mean: Mean) -> Floats:
-    return expected.wait_autocorrelation if mean is Mean.ARITHMETIC else expected.autocorrelation
+    return [pooled(cells.terms[mean]) for mean in Mean]
 
 
 def _apart(excess: Floats, spread: Floats, peers: Peers) -> tuple[Floats, Floats, Floats]:

@@ -1,6 +1,5 @@
 """How long a job without faults runs until something is said about it."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from scene import LAYOUTS, LEARNT_TICKS, NOISES, TICK_SECONDS
@@ -10,8 +9,6 @@ from sentinel.baseline.builder import BaselineBuilder
 from sentinel.config.detection import DetectionSettings
 from sentinel.detect.detector import Detector
 from sentinel.incident.tracker import IncidentTracker
-
-_BLOCK_TICKS = 240
 
 
 @dataclass(frozen=True)
@@ -35,9 +32,8 @@ def watch(
     days: float,
     seed: int,
     settings: DetectionSettings,
-    progress: Callable[[float], None],
 ) -> Clean:
-    """Watch a healthy job. `progress` is told the share that is done, now and then."""
+    """Watch a healthy job."""
     cluster = Cluster(LAYOUTS["fsdp"](ranks), NOISES[noise], seed, TICK_SECONDS)
     builder = BaselineBuilder(settings.baseline)
     for snapshot in cluster.snapshots(LEARNT_TICKS):
@@ -45,8 +41,6 @@ def watch(
     detector, tracker = Detector(settings, builder.build()), IncidentTracker(settings)
     ticks = round(days * 86_400 / TICK_SECONDS)
     verdicts: list[str] = []
-    for tick, snapshot in enumerate(cluster.snapshots(ticks), 1):
+    for snapshot in cluster.snapshots(ticks):
         verdicts += [incident.culprit.verdict.value for incident in tracker.step(detector.step(snapshot)).opened]
-        if tick % _BLOCK_TICKS == 0:
-            progress(tick / ticks)
     return Clean(noise, ranks, days, tuple(verdicts))

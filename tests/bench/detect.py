@@ -1,11 +1,13 @@
 """What the detectors find in simulated jobs, whom they name, how fast, and what they say of healthy ones.
 
 Incidents are simulated in jobs of 64 to 8,192 ranks, on every noise; then healthy jobs of 1,024 ranks run for `--days`
-on each. Prints tables, or one JSON object. Run by `make bench-detect`; `--quick` takes a minute and proves little.
+in all on each. Prints tables, or one JSON object. Run by `make bench-detect`; `--quick` takes a minute and proves
+little.
 """
 
 import argparse
 import json
+import math
 import os
 import random
 import sys
@@ -31,6 +33,7 @@ LARGE = 8192  # one job of each noise, in turn of each layout
 FAULTS_PER_JOB = 12
 # Clean time says nothing without power, which the incidents of the same noise show.
 CLEAN_RANKS = 1024
+CLEAN_JOB_DAYS = 5.0  # at most, of one job: several are watched at once
 SURE_COST, FAST_COST = 0.05, 0.10
 
 
@@ -60,8 +63,24 @@ def outcomes_of(scene: Scene) -> list[Outcome]:
 
 
 def clean_of(noise: str, days: float, seed: int) -> Clean:
-    """Clean time of one noise."""
-    return watch(noise, CLEAN_RANKS, days, seed, SETTINGS, lambda _: None)
+    """Clean time of one job."""
+    return watch(noise, CLEAN_RANKS, days, seed, SETTINGS)
+
+
+def by_noise(cleans: Iterable[Clean]) -> list[Clean]:
+    """The jobs of each noise together."""
+    jobs: dict[str, list[Clean]] = defaultdict(list)
+    for each in cleans:
+        jobs[each.noise].append(each)
+    return [
+        Clean(
+            noise,
+            CLEAN_RANKS,
+            sum(each.days for each in group),
+            tuple(chain.from_iterable(each.verdicts for each in group)),
+        )
+        for noise, group in jobs.items()
+    ]
 
 
 def main() -> int:
@@ -93,14 +112,17 @@ def main() -> int:
                 key=lambda each: -each.ranks,
             )
         ]
+        clean_jobs = math.ceil(days / CLEAN_JOB_DAYS)
         watched: list[Future[Clean]] = [
-            pool.submit(clean_of, noise, days, options.seed) for noise in NOISES if days > 0
+            pool.submit(clean_of, noise, days / clean_jobs, options.seed + job)
+            for noise in NOISES
+            for job in range(clean_jobs)
         ]
         for title, futures in (("incidents", played), ("clean time", watched)):
             for _ in progress.track(as_completed(futures), total=len(futures), description=title):
                 pass
     outcomes = [outcome for future in played for outcome in future.result()]
-    cleans = [future.result() for future in watched]
+    cleans = by_noise(future.result() for future in watched)
     if options.json:
         document = {"outcomes": [asdict(each) for each in outcomes], "clean": [asdict(each) for each in cleans]}
         sys.stdout.write(json.dumps(document) + "\n")
