@@ -1,0 +1,144 @@
+"""A simulated job behind Prometheus' query API: what the daemon asks is answered as a server would, and as fast.
+
+    with ClusterServer(cluster) as url: ...
+
+Only the daemon's own queries at an instant are known; anything else is answered as Prometheus answers a bad query.
+"""
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Self
+from urllib.parse import parse_qs
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+from simulator.cluster import Cluster
+
+from sentinel.model.snapshot import Snapshot
+from sentinel.model.vocabulary import Codes
+from sentinel.source import prometheus_query
+
+Labels = tuple[str, ...]
+
+_SAMPLES = 20.0  # of each rank in the time that `samples` counts over
+_NUMBERS = frozenset(("rank", "global_rank", "nranks", "nnodes", "peer"))  # all other labels are codes
+
+
+class Answers:
+    """The bytes that a server gives for each of the daemon's queries. What is said of a series is written once."""
+
+    def __init__(self) -> None:
+        self._written: dict[tuple[str, Labels], dict[tuple[int, ...], bytes]] = {}
+
+    def of(self, snapshot: Snapshot) -> dict[str, bytes]:
+        """By query."""
+        who, cells, started, flying = snapshot.communicators, snapshot.cells, snapshot.started, snapshot.in_flight
+        peers, network, exporters = snapshot.peers, snapshot.network, snapshot.exporters
+        place = {"comm": who.comm, "rank": who.rank}
+        described = ("global_rank", "nranks", "nnodes", "comm_name", "node", "gpu", "gpu_uuid", "job_id")
+        identity = place | {name: getattr(who, name) for name in described} | {"instance": snapshot.instance}
+        link = {name: getattr(network, name) for name in ("comm", "rank", "peer", "direction", "state")}
+        cell = {name: getattr(cells, name) for name in ("comm", "rank", "op", "size", "algo", "proto")}
+        peer = {name: getattr(peers, name) for name in ("comm", "rank", "op", "peer")}
+        launched = {name: getattr(started, name) for name in ("comm", "rank", "op")}
+        in_flight = {"comm": flying.comm, "rank": flying.rank}
+        measured = (cells.operations, cells.seconds, cells.log_microseconds)
+        write = _Writer(snapshot, self._written)
+        return {
+            prometheus_query.communicators(""): write(identity, {"": snapshot.sampled_at}),
+            prometheus_query.cells(""): write(cell, dict(zip(prometheus_query.CELL_METRICS, measured, strict=True))),
+            prometheus_query.started(""): write(launched, {"": started.started}),
+            prometheus_query.in_flight(""): write(in_flight, {"": flying.oldest_seconds}),
+            prometheus_query.peers(""): write(
+                peer, dict(zip(prometheus_query.PEER_METRICS, (peers.operations, peers.seconds), strict=True))
+            ),
+            prometheus_query.network(""): write(
+                link, dict(zip(prometheus_query.NETWORK_METRICS, (network.steps, network.seconds), strict=True))
+            ),
+            prometheus_query.exporters(""): write({"instance": exporters.instance}, {"": exporters.sampled_at}),
+            prometheus_query.samples(""): write(place, {"": np.full(len(who.comm), _SAMPLES)}),
+        }
+
+
+class _Writer:
+    def __init__(self, snapshot: Snapshot, written: dict[tuple[str, Labels], dict[tuple[int, ...], bytes]]) -> None:
+        self._snapshot = snapshot
+        self._written = written
+        self._time = b'"value":[%.3f,"' % snapshot.time
+
+    def __call__(self, labels: Mapping[str, Codes], metrics: Mapping[str, npt.NDArray[np.float64]]) -> bytes:
+        series = [each for name, values in metrics.items() for each in self._series(name, labels, values)]
+        return b'{"status":"success","data":{"resultType":"vector","result":[' + b",".join(series) + b"]}}"
+
+    def _series(self, metric: str, labels: Mapping[str, Codes], values: npt.NDArray[np.float64]) -> Iterator[bytes]:
+        known = self._written.setdefault((metric, tuple(labels)), {})
+        for key, value in zip(
+            zip(*(each.tolist() for each in labels.values()), strict=True), values.tolist(), strict=True
+        ):
+            head = known.get(key)
+            if head is None:
+                head = known[key] = self._head(metric, labels, key)
+            yield b'%s%s%s"]}' % (head, self._time, repr(value).encode())
+
+    def _head(self, metric: str, labels: Iterable[str], key: tuple[int, ...]) -> bytes:
+        text = self._snapshot.vocabulary.text
+        named = {name: str(value) if name in _NUMBERS else text(value) for name, value in zip(labels, key, strict=True)}
+        identity = ({"__name__": metric} if metric else {}) | {name: value for name, value in named.items() if value}
+        return b'{"metric":' + orjson.dumps(identity) + b","
+
+
+class ClusterServer:
+    """Serves a cluster over HTTP on a loopback port, tick after tick: an instant is asked for again, or is the next."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._answers = Answers()
+        self._at, self._bodies = cluster.start, dict[str, bytes]()
+        self._lock = threading.Lock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def answer(self, query: str, at: float) -> bytes | None:
+        """The body for one of the daemon's queries; None for another query, and for a time that is over."""
+        with self._lock:
+            while self._at < at - 1e-3:
+                (snapshot,) = self._cluster.snapshots(1)
+                self._at, self._bodies = snapshot.time, self._answers.of(snapshot)
+            return self._bodies.get(query) if abs(self._at - at) < 1e-3 else None
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        answer = self.answer
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # headers and body are written one after the other
+
+            def do_POST(self) -> None:
+                form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+                found = answer(form["query"][0], float(form["time"][0])) if "time" in form else None
+                body = b'{"status":"error","errorType":"bad_data","error":"not simulated"}' if found is None else found
+                self.send_response(HTTPStatus.OK if found is not None else HTTPStatus.BAD_REQUEST)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: object) -> None:
+                """Nothing on stderr for each request."""
+
+        return Handler
