@@ -11,10 +11,10 @@ MODULES := .venv/modules-$(firstword $(shell find sentinel exporter -name '*.py'
 CXX_SOURCES := $(shell find plugin -type f \( -name '*.cc' -o -name '*.h' \))
 WORKERS ?= 2
 
-.PHONY: setup check test bench-plugin bench-detect bench-tick bench-scrape demo lock format clean
+.PHONY: setup check test bench-plugin bench-detect bench-tick bench-scrape bench-delivery bench-soak demo dashboards lock format clean
 .DELETE_ON_ERROR:
 
-setup: .venv/installed .tools/ready  ## virtual environment, plugin, Prometheus and Alertmanager
+setup: .venv/installed .tools/ready .tools/browser-ready  ## virtual environment, plugin, Prometheus, Alertmanager, Chromium
 	@:
 
 .venv/locked: requirements.lock scripts/setup-python
@@ -31,9 +31,14 @@ $(MODULES): | .venv/locked
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-build-isolation --no-deps --editable .
 	@touch $@
 
-.tools/ready: scripts/setup-servers
+.tools/ready: scripts/setup-servers scripts/packages.sh
 	@scripts/setup-servers
 	@touch $@
+
+# For the tests of the status page.
+.tools/browser-ready: scripts/setup-browser scripts/packages.sh
+	@scripts/setup-browser
+	@mkdir -p $(@D) && touch $@
 
 check: setup  ## style, types, imports
 	ruff check .
@@ -62,8 +67,14 @@ bench-tick: setup  ## what one tick of detection costs at 1,024 and 8,192 ranks
 bench-scrape: setup  ## what a scrape of the exporter costs
 	@python tests/bench/scrape.py $(ARGS)
 
-demo: setup  ## the whole chain on this machine: make demo SCENARIO=stall2
+bench-delivery: setup  ## how long it takes from a verdict to a webhook, through a real Alertmanager
+	@PYTHONPATH=tests python tests/bench/delivery.py $(ARGS)
+
+demo: .venv/installed .tools/ready  ## the whole chain on this machine: make demo SCENARIO=stall2
 	@sentinel demo --scenario $(SCENARIO) $(ARGS)
+
+dashboards: setup  ## Grafana's, again from the catalogues of metrics
+	@PYTHONPATH=config/grafana python -m nccl_dashboards
 
 lock: .venv/locked  ## choose the newest allowed versions again
 	uv pip compile --quiet --universal --generate-hashes --upgrade --python-version 3.11 \

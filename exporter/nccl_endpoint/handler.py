@@ -35,6 +35,7 @@ class Handler(BaseHTTPRequestHandler):
     error_message_format = "%(code)d %(message)s\n"
     extra_headers: Mapping[str, str] = MappingProxyType({})
     route = ""
+    query = ""
 
     def setup(self) -> None:
         """Read with deadlines."""
@@ -47,14 +48,14 @@ class Handler(BaseHTTPRequestHandler):
     def handle_one_request(self) -> None:
         """A request and its answer; one that does not come in time ends the connection."""
         self._reader.next_request()
-        self.route = ""
+        self.route = self.query = ""
         super().handle_one_request()
 
     def parse_request(self) -> bool:
         """Whether there is something to answer: what there is, asked by somebody who may."""
         if not super().parse_request():
             return False
-        self.route = _route(self.path)
+        self.route, self.query = _route(self.path)
         access = self.server.access
         config = access.current()
         self.extra_headers = config.headers
@@ -84,7 +85,7 @@ class Handler(BaseHTTPRequestHandler):
         if page is None:
             self.send_error(HTTPStatus.NOT_FOUND)
         else:
-            self._answer(page(Request("", b"")))
+            self._answer(page(Request("", b"", self.query)))
 
     def do_HEAD(self) -> None:
         """A page's headers."""
@@ -148,10 +149,12 @@ class Handler(BaseHTTPRequestHandler):
         self._write_soon()
         self.send_response(answer.status)
         self.send_header("Content-Type", answer.content_type)
+        for name, value in answer.headers:
+            self.send_header(name, value)
         if len(body) > _GZIP_FROM_BYTES:
             self.send_header("Vary", "Accept-Encoding")
             if _takes_gzip(self.headers.get("Accept-Encoding", "")):
-                body = gzip.compress(body, compresslevel=1)
+                body = answer.gzipped or gzip.compress(body, compresslevel=1)
                 self.send_header("Content-Encoding", "gzip")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -174,11 +177,13 @@ class Handler(BaseHTTPRequestHandler):
         """One scrape every few seconds is not worth a line."""
 
 
-def _route(target: str) -> str:
+def _route(target: str) -> tuple[str, str]:
+    """Path and query."""
     try:
-        return urlsplit(target).path
+        parts = urlsplit(target)
     except ValueError:  # such as an address in brackets that is none
-        return ""
+        return "", ""
+    return parts.path, parts.query
 
 
 def _takes_gzip(accepted: str) -> bool:

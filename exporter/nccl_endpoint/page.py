@@ -14,19 +14,25 @@ HTML: Final = "text/html; charset=utf-8"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """`content_type` is without parameters, in lower case; `body` is empty unless it was a POST."""
+    """`content_type` is without parameters, in lower case; `body` is empty unless it was a POST.
+
+    `query` is what follows the path, as it was sent.
+    """
 
     content_type: str
     body: bytes
+    query: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A body with its status."""
+    """A body with its status. `gzipped` is the same text where that has been made already."""
 
     text: str
     content_type: str = PLAIN
     status: HTTPStatus = HTTPStatus.OK
+    headers: tuple[tuple[str, str], ...] = ()
+    gzipped: bytes = b""
 
 
 Page = Callable[[Request], Answer]

@@ -14,7 +14,8 @@ from sentinel.measure.lateness import Lateness, measure_lateness
 from sentinel.measure.membership import MembershipReader
 from sentinel.measure.role_index import RoleIndex
 from sentinel.measure.warm_up import WarmUp
-from sentinel.measure.window import Differencer
+from sentinel.measure.window import Differencer, Window
+from sentinel.model.place import Freeze
 from sentinel.model.snapshot import Snapshot
 
 __all__ = ["BaselineBuilder", "BaselineLearner", "Normal"]
@@ -76,16 +77,16 @@ class BaselineLearner:
 
     def normal(self, rows: Rows) -> Normal:
         """What has been learnt of some series, each with a window at least."""
-        ticks = self.ticks(rows)
+        lateness, wait = self._lateness.statistics(rows), self._wait.statistics(rows)
         return Normal(
-            ticks=ticks,
+            ticks=self.ticks(rows),
             operations=self._operations[rows],
-            lateness_seconds=self._lateness.medians(rows),
-            lateness_spread_seconds=self._lateness.spreads(rows),
-            autocorrelation=self._lateness.autocorrelations(rows),
-            wait_seconds=self._wait.medians(rows),
-            wait_spread_seconds=self._wait.spreads(rows),
-            wait_autocorrelation=self._wait.autocorrelations(rows),
+            lateness_seconds=lateness.median,
+            lateness_spread_seconds=lateness.spread,
+            autocorrelation=lateness.autocorrelation,
+            wait_seconds=wait.median,
+            wait_spread_seconds=wait.spread,
+            wait_autocorrelation=wait.autocorrelation,
         )
 
     def rows(self, rows: Rows) -> list[BaselineRow]:
@@ -124,12 +125,19 @@ class BaselineLearner:
 class BaselineBuilder:
     """Feed it snapshots in the order of time, then ask for the baseline.
 
-    Windows that touch an interval of `excluded` (Unix seconds; known incidents) are not learnt from.
+    Windows that touch an interval of `excluded` (Unix seconds; known incidents) are not learnt from, nor are
+    communicators with a member where one of `frozen` was going on.
     """
 
-    def __init__(self, settings: BaselineSettings, excluded: Sequence[tuple[float, float]] = ()) -> None:
+    def __init__(
+        self,
+        settings: BaselineSettings,
+        excluded: Sequence[tuple[float, float]] = (),
+        frozen: Sequence[Freeze] = (),
+    ) -> None:
         self._settings = settings
         self._excluded = tuple(excluded)
+        self._frozen = tuple(frozen)
         self._differencer = Differencer()
         self._membership = MembershipReader()
         self._warm_up = WarmUp(settings)
@@ -151,7 +159,15 @@ class BaselineBuilder:
         membership = self._membership.read(snapshot)
         lateness = measure_lateness(window, snapshot.vocabulary, self._settings.min_operations)
         rows = self._learner.roles.rows(lateness, membership, snapshot.vocabulary)
-        self._learner.add(lateness, rows, lambda comm: warm.get(comm, False))
+        frozen = self._frozen_communicators(window, snapshot)
+        self._learner.add(lateness, rows, lambda comm: warm.get(comm, False) and comm not in frozen)
+
+    def _frozen_communicators(self, window: Window, snapshot: Snapshot) -> frozenset[int]:
+        table, codes = snapshot.communicators, set[int]()
+        for freeze in self._frozen:
+            if window.start < freeze.ended_at and freeze.started_at < window.end:
+                codes.update(table.comm[freeze.place.rows(table, snapshot.vocabulary)].tolist())
+        return frozenset(codes)
 
     def build(self) -> Baseline:
         """What has been learnt so far; no rows when there was nothing to learn from."""

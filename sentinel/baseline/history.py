@@ -1,5 +1,7 @@
 """Many series, each kept thin enough to stay in memory however long it grows."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 from scipy import special
@@ -7,7 +9,7 @@ from scipy import special
 from sentinel.measure.index import Rows, grown
 from sentinel.measure.peers import MAD_TO_SIGMA
 
-__all__ = ["ThinnedHistory"]
+__all__ = ["Statistics", "ThinnedHistory"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -17,6 +19,24 @@ _Z = special.ndtri(_UPPER)
 # incident that nobody knew of, and not noise.
 _FAR_RATIO = 2.5
 _LEAST_FOR_TAILS = 64
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Of some series, shape (n,).
+
+    `spread` is how far values scatter upwards, as a standard deviation: what a normal sample would have. The largest of
+    what the median absolute deviation says and what the upper quantiles do: of skewed or heavy-tailed values the first
+    knows the middle only. Of few values it alone is asked: an incident among them may be more than a tail.
+
+    `autocorrelation`, from one value to the next, is 0 to 0.99. For a stationary series
+    Var(x_t − x_{t−1}) = 2 (1 − rho) Var(x); both variances are taken from median absolute deviations, which outliers
+    and incidents do not move.
+    """
+
+    median: Floats
+    spread: Floats
+    autocorrelation: Floats
 
 
 class ThinnedHistory:
@@ -63,47 +83,45 @@ class ThinnedHistory:
 
     def medians(self, rows: Rows) -> Floats:
         """The median of what is kept of each series. rows: shape (n,), each with a value at least; returns (n,)."""
-        return _quantile(*self._ordered(self._values, rows), 0.5)
+        return _quantile(*_ordered(self._kept(self._values, rows)), 0.5)
 
-    def spreads(self, rows: Rows) -> Floats:
-        """How far what is kept scatters upwards, as a standard deviation: what a normal sample would have. As medians.
-
-        The largest of what the median absolute deviation says and what the upper quantiles do: of skewed or
-        heavy-tailed values the first knows the middle only. Of few values it alone is asked: an incident among them may
-        be more than a tail.
-        """
-        ordered, count = self._ordered(self._values, rows)
+    def statistics(self, rows: Rows) -> "Statistics":
+        """Of what is kept of each series. As medians."""
+        ordered, count = _ordered(self._kept(self._values, rows))
         middle = _quantile(ordered, count, 0.5)
         central = _deviation(ordered, count, middle)
-        tail, far = ((_quantile(ordered, count, level) - middle) / z for level, z in zip(_UPPER, _Z, strict=True))
-        upper = np.maximum(tail, np.minimum(far, _FAR_RATIO * tail))
-        return np.where(count < _LEAST_FOR_TAILS, central, np.maximum(central, upper))
+        return Statistics(middle, _spread(ordered, count, middle, central), self._autocorrelations(rows, central))
 
-    def autocorrelations(self, rows: Rows) -> Floats:
-        """The lag-one autocorrelation of each series, 0 to 0.99. As medians.
-
-        For a stationary series Var(x_t − x_{t−1}) = 2 (1 − rho) Var(x); both variances are taken from median absolute
-        deviations, which outliers and incidents do not move.
-        """
-        ordered, count = self._ordered(self._values, rows)
-        spread = _deviation(ordered, count, _quantile(ordered, count, 0.5))
-        steps, known = self._ordered(np.abs(self._steps), rows)
+    def _autocorrelations(self, rows: Rows, spread: Floats) -> Floats:
+        steps, known = _ordered(np.abs(self._kept(self._steps, rows)))
         judged = (known >= 3) & (spread > 0)
         step_spread = MAD_TO_SIGMA * _quantile(steps, np.maximum(known, 1), 0.5)
         ratio = np.divide(step_spread, spread, out=np.ones(len(rows)), where=judged)
         return np.where(judged, np.clip(1.0 - 0.5 * ratio**2, 0.0, 0.99), 0.0)
 
-    def _ordered(self, table: Floats, rows: Rows) -> tuple[Floats, Rows]:
-        """What is kept, in order, NaN last; and how many that are. No wider than needed: most series are young."""
+    def _kept(self, table: Floats, rows: Rows) -> Floats:
+        """No wider than needed: most series are young."""
         width = int(np.minimum(self._seen[rows], self._capacity).max(initial=1))
-        ordered = np.sort(table[rows, :width], axis=1)
-        return ordered, np.count_nonzero(np.isfinite(ordered), axis=1)
+        return table[rows, :width]
 
     def _stride(self, rows: Rows) -> Rows:
         """1 until a series has filled its capacity, then 2, 4 and so on."""
         return np.left_shift(
             1, np.maximum(0, np.ceil(np.log2((self._seen[rows] + 1) / self._capacity))).astype(np.int64)
         )
+
+
+def _ordered(values: Floats) -> tuple[Floats, Rows]:
+    """Each row in order, NaN last; and how many are none. Shapes (n, width), (n,)."""
+    return np.sort(values, axis=1), np.count_nonzero(np.isfinite(values), axis=1)
+
+
+def _spread(ordered: Floats, count: Rows, middle: Floats, central: Floats) -> Floats:
+    if not (count >= _LEAST_FOR_TAILS).any():
+        return central
+    tail, far = ((_quantile(ordered, count, level) - middle) / z for level, z in zip(_UPPER, _Z, strict=True))
+    upper = np.maximum(tail, np.minimum(far, _FAR_RATIO * tail))
+    return np.where(count < _LEAST_FOR_TAILS, central, np.maximum(central, upper))
 
 
 def _quantile(ordered: Floats, count: Rows, level: float) -> Floats:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from sentinel import __version__
+from sentinel.cli.advise import advise
 from sentinel.cli.backtest import backtest
 from sentinel.cli.baseline_build import build
 from sentinel.cli.baseline_diff import diff
@@ -36,6 +37,7 @@ _baseline.command()(diff)
 app.command()(run)
 app.add_typer(_baseline, name="baseline")
 app.command()(backtest)
+app.command()(advise)
 app.command("check-config")(check_config)
 app.command()(explain)
 app.command()(status)

@@ -9,11 +9,12 @@ from sentinel.cli.incident_text import INCIDENT_HEADERS, incident_rows
 from sentinel.cli.moment import parse_range
 from sentinel.cli.options import ConfigOption, JsonOption, SetOption, read_settings
 from sentinel.cli.output import print_json, print_table, progress_bar
+from sentinel.config.dialect import refused_notes
 from sentinel.daemon.backtest import run_backtest
 from sentinel.daemon.learnt import load_baseline
 from sentinel.model.document import incident_document
 from sentinel.model.instant import format_instant
-from sentinel.source.prometheus import PrometheusSource
+from sentinel.source.opening import open_source
 from sentinel.state.store import State
 
 __all__ = ["backtest"]
@@ -37,7 +38,7 @@ def backtest(
     first, last = parse_range(start, end, time.time())
     with State.open_readonly(settings.state.directory) as state:
         learnt = load_baseline(state, ended_by=first)
-    with PrometheusSource(settings.prometheus) as source, progress_bar("Replaying") as progress:
+    with open_source(settings.prometheus) as source, progress_bar("Replaying") as progress:
         outcome = run_backtest(source, settings, learnt.baseline if learnt else None, first, last, progress)
     version = learnt.version if learnt else None
     if json:
@@ -61,6 +62,8 @@ def backtest(
             f"to {format_instant(outcome.end)}, {known}",
             err=True,
         )
+    for note in (*refused_notes(settings.prometheus.dialect), *outcome.notes):
+        typer.echo(f"note: {note}", err=True)
     if outcome.partial_ticks:
         typer.echo(f"warning: in {outcome.partial_ticks} ticks Prometheus's answer was partial", err=True)
     if outcome.incidents:

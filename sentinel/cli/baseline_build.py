@@ -11,7 +11,7 @@ from sentinel.cli.output import print_json, progress_bar
 from sentinel.daemon.learning import learn_baseline
 from sentinel.model.duration import format_duration
 from sentinel.model.instant import format_instant
-from sentinel.source.prometheus import PrometheusSource
+from sentinel.source.opening import open_source
 from sentinel.state.store import State
 
 __all__ = ["build"]
@@ -35,7 +35,7 @@ def build(
     settings = read_settings(config, assignments)
     now = time.time()
     first, last = parse_range(start or format_duration(settings.baseline.range), end, now)
-    with State.open(settings.state.directory) as state, PrometheusSource(settings.prometheus) as source:
+    with State.open(settings.state.directory) as state, open_source(settings.prometheus) as source:
         with progress_bar("Learning") as progress:
             baseline = learn_baseline(source, settings, state, first, last, progress)
         version = state.add_baseline(now, baseline.start, baseline.end, baseline.to_bytes())

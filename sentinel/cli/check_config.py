@@ -4,6 +4,7 @@ import typer
 
 from sentinel.cli.options import ConfigOption, JsonOption, SetOption, read_settings
 from sentinel.cli.output import print_json
+from sentinel.config.dialect import refused_notes
 from sentinel.config.files import check_files
 
 __all__ = ["check_config"]
@@ -20,3 +21,5 @@ def check_config(config: ConfigOption = None, assignments: SetOption = None, *, 
         print_json(settings.model_dump(mode="json"))
     else:
         typer.echo("The configuration is fine.")
+        for note in refused_notes(settings.prometheus.dialect):
+            typer.echo(f"note: {note}")

@@ -13,13 +13,14 @@ from sentinel.cli.output import progress_bar
 from sentinel.config.settings import Settings
 from sentinel.daemon.course import IncidentCourse, narrowed, read_course
 from sentinel.errors import ConfigError
-from sentinel.model.incident import Incident, Verdict
+from sentinel.model.incident import Incident, Verdict, cost_basis
 from sentinel.model.instant import format_instant
+from sentinel.model.place_rank import known_ranks
 from sentinel.model.quantity import format_seconds
 from sentinel.plot.course import CellCourse, CommunicatorCourse
 from sentinel.plot.picture_file import check_picture_path, write_picture
 from sentinel.sink.alert import summarize
-from sentinel.source.prometheus import PrometheusSource
+from sentinel.source.opening import open_source
 
 __all__ = ["check_drawing", "draw_incident", "named_cells"]
 
@@ -43,7 +44,7 @@ def check_drawing(path: Path) -> None:
 def draw_incident(incident: Incident, settings: Settings, path: Path) -> None:
     """Read the ranks' course and draw it. SentinelError."""
     with (
-        PrometheusSource(narrowed(settings.prometheus, incident.culprit.comm)) as source,
+        open_source(narrowed(settings.prometheus, incident.culprit.comm)) as source,
         progress_bar("Reading") as progress,
     ):
         found = read_course(source, settings, incident, time.time(), progress)
@@ -88,19 +89,25 @@ def _figure(incident: Incident, found: IncidentCourse) -> Any:
     end = (
         "goes on" if incident.ended_at is None else f"lasted {format_seconds(incident.ended_at - incident.started_at)}"
     )
-    cost = f"costs {incident.cost_ratio * 100:.3g}% of the job's time"
+    cost = f"costs {incident.cost_ratio * 100:.3g}% of {cost_basis(incident.evidence)}"
     more = len(incident.culprit.ranks) - len(course.ranks)
     caption = Caption(
         title=_printable(summarize(incident)),
         subtitle=f"{cost}, since {format_instant(incident.started_at)}, "
         f"{end}; windows of {format_seconds(found.step_seconds)}"
         + (f"; {more} more ranks are named, and not drawn" if course.ranks and more > 0 else ""),
-        culprits=tuple(f"rank {rank}" for rank in course.ranks),
+        culprits=tuple(_named(rank, incident) for rank in course.ranks),
         started_at=incident.started_at,
         detected_at=incident.detected_at,
         ended_at=incident.ended_at,
     )
     return incident_figure(course.times, panels, course.launched_rate if progress else None, caption)
+
+
+def _named(rank: int, incident: Incident) -> str:
+    """The rank, or its place where nobody tells ranks."""
+    culprit = incident.culprit
+    return f"rank {rank}" if known_ranks((rank,)) else _printable(f"{culprit.node} GPU {culprit.gpu}")
 
 
 def _printable(text: str) -> str:

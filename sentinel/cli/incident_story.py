@@ -4,11 +4,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sentinel.cli.evidence_text import evidence_lines, named_value, table_lines
+from sentinel.cli.plain_text import plain
 from sentinel.config.settings import Settings
 from sentinel.daemon.instants import Instants
 from sentinel.model.duration import format_duration
-from sentinel.model.incident import Incident
+from sentinel.model.incident import Incident, cost_basis
 from sentinel.model.instant import format_instant
+from sentinel.model.place_rank import known_ranks
 from sentinel.model.quantity import format_seconds
 from sentinel.sink.alert import AlertWriter, summarize
 from sentinel.sink.graph import graph_query
@@ -24,7 +26,7 @@ def incident_story(incident: Incident, settings: Settings, now: float) -> Iterat
     `now`: Unix seconds. Whatever the evidence holds is shown, keys that nobody here knows of as a list.
     """
     evidence = dict(incident.evidence)
-    yield _plain(summarize(incident))
+    yield plain(summarize(incident))
     yield ""
     yield from _section("who", _who(incident, evidence))
     yield from _section("when", _when(incident, now))
@@ -36,33 +38,37 @@ def incident_story(incident: Incident, settings: Settings, now: float) -> Iterat
         # Said of the leading cell once already.
         evidence = {key: value for key, value in evidence.items() if key not in leading or leading[key] != value}
         yield ""
-        yield from map(_plain, table_lines(cells))
+        yield from map(plain, table_lines(cells))
     elif cells:
         evidence["cells"] = cells
-    further = [_plain(line) for line in evidence_lines(evidence)]
+    further = [plain(line) for line in evidence_lines(evidence)]
     if further:
         yield from ("", "further evidence")
         yield from (f"  {line}" for line in further)
     yield ""
+    yield from _section("known", _known(incident))
     yield from _section("alert", _alert(incident, settings, now))
+    yield from _section("muted", _muted(incident, now))
     yield from _section("query", _query(incident, settings, now))
 
 
 def _section(name: str, lines: Iterator[str]) -> Iterator[str]:
     for number, line in enumerate(lines):
-        yield f"{name if number == 0 else '':<{_MARGIN}}{_plain(line)}"
+        yield f"{name if number == 0 else '':<{_MARGIN}}{plain(line)}"
 
 
 def _who(incident: Incident, evidence: dict[str, Any]) -> Iterator[str]:
     culprit = incident.culprit
-    ranks = named_value("ranks", list(culprit.ranks))[1]
-    parts = [f"{'rank' if len(culprit.ranks) == 1 else 'ranks'} {ranks}" if ranks else "no rank stands out"]
+    known = known_ranks(culprit.ranks)
+    ranks = named_value("ranks", list(known))[1]
+    parts = [f"{'rank' if len(known) == 1 else 'ranks'} {ranks}"] if ranks else []
+    parts += [] if culprit.ranks else ["no rank stands out"]
     parts += [f"{name} {value}" for name, value in (("node", culprit.node), ("GPU", culprit.gpu)) if value]
     if uuid := evidence.pop("gpu_uuid", None):
         parts.append(str(uuid))
     yield ", ".join(parts)
     inner = evidence.pop("rank_in_communicator", None)
-    within = f", in which it is rank {inner}" if inner is not None else ""
+    within = f", in which it is rank {inner}" if inner is not None and known else ""
     job = f"job {culprit.job_id}, " if culprit.job_id else ""
     name = f"{culprit.comm_name} " if culprit.comm_name else ""
     yield f"{job}communicator {name}{culprit.comm}{within}"
@@ -83,7 +89,7 @@ def _cost(incident: Incident, evidence: dict[str, Any]) -> Iterator[str]:
     if isinstance(evidence.get("lost_gpus"), int | float):
         idle = f", as if {evidence.pop('lost_gpus'):.3g} GPUs did nothing"
     ranks = "1 rank waits" if incident.victims == 1 else f"{incident.victims} ranks wait"
-    yield f"{incident.cost_ratio * 100:.3g}% of the job's time{idle}; {ranks} for it"
+    yield f"{incident.cost_ratio * 100:.3g}% of {cost_basis(incident.evidence)}{idle}; {ranks} for it"
 
 
 def _test(evidence: dict[str, Any]) -> Iterator[str]:
@@ -119,6 +125,25 @@ def _alert(incident: Incident, settings: Settings, now: float) -> Iterator[str]:
         yield runbook
 
 
+def _known(incident: Incident) -> Iterator[str]:
+    """Alerts of others where it is."""
+    for note in incident.context:
+        end = "fires" if note.ended_at is None else f"ended {format_instant(note.ended_at)}"
+        name = note.name or "an alert without a name"
+        yield f"{name} ({note.effect.value}), since {format_instant(note.started_at)}, {end}"
+        labels = [f'{name}="{value}"' for name, value in sorted(note.labels.items()) if name != "alertname"]
+        if labels:
+            yield f"  {', '.join(labels)}"
+
+
+def _muted(incident: Incident, now: float) -> Iterator[str]:
+    """Silences of its alert."""
+    for silence in incident.silenced_by:
+        until = "until" if silence.ends_at > now else "was until"
+        yield f"{until} {format_instant(silence.ends_at)} by {silence.created_by}: {silence.comment}"
+        yield f"  silence {silence.id}"
+
+
 def _query(incident: Incident, settings: Settings, now: float) -> Iterator[str]:
     yield graph_query(incident.culprit, settings.prometheus.selector)
     yield _writer(settings).write(incident, now).generator_url
@@ -126,8 +151,3 @@ def _query(incident: Incident, settings: Settings, now: float) -> Iterator[str]:
 
 def _writer(settings: Settings) -> AlertWriter:
     return AlertWriter(settings.alertmanager, settings.prometheus, Instants(settings.schedule).tick_seconds)
-
-
-def _plain(text: str) -> str:
-    """Names come from jobs: what would move a terminal's cursor is left out."""
-    return "".join(character for character in text if character.isprintable())

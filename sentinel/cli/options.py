@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sentinel.config.environment import value_of
+from sentinel.config.faults import without_credentials
 from sentinel.config.loader import DEFAULT_PATH, load
 from sentinel.config.settings import Settings
 from sentinel.errors import ConfigError
@@ -33,11 +34,14 @@ def read_settings(config: Path | None, assignments: Sequence[str] | None) -> Set
         name, equals, text = assignment.partition("=")
         key = tuple(name.strip().split("."))
         if not equals or not all(key):
-            raise ConfigError("wrong --set", where=assignment, why="write KEY=VALUE, as in schedule.tick=10s")
+            raise ConfigError(
+                "wrong --set", where=without_credentials(assignment), why="write KEY=VALUE, as in schedule.tick=10s"
+            )
         table = flags
         for part in key[:-1]:
             table = table.setdefault(part, {})
             if not isinstance(table, dict):
-                raise ConfigError("wrong --set", where=assignment, why=f"{part} has been given a value already")
+                where = without_credentials(assignment)
+                raise ConfigError("wrong --set", where=where, why=f"{part} has been given a value already")
         table[key[-1]] = value_of(Settings, key, text)
     return load(config, os.environ, flags)

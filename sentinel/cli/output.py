@@ -11,6 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from sentinel.cli.plain_text import plain
 from sentinel.daemon.replay import Progress as Report
 
 __all__ = ["print_json", "print_table", "progress_bar"]
@@ -32,7 +33,7 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for header in headers:
         table.add_column(header, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(plain(cell)) for cell in row))
     console.print(table)
 
 

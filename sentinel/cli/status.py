@@ -10,13 +10,15 @@ import typer
 from sentinel.cli.incident_text import INCIDENT_HEADERS, incident_rows
 from sentinel.cli.options import ConfigOption, JsonOption, SetOption, read_settings
 from sentinel.cli.output import print_json, print_table
+from sentinel.config.dialect import refused_notes
+from sentinel.config.settings import Settings
 from sentinel.daemon.learnt import LearntBaseline, load_baseline
 from sentinel.daemon.view import View, look
 from sentinel.errors import SourceError
 from sentinel.model.document import incident_document
 from sentinel.model.incident import Incident
 from sentinel.model.instant import format_instant
-from sentinel.source.prometheus import PrometheusSource
+from sentinel.source.opening import open_source
 from sentinel.state.store import State
 from sentinel.state.tick import TickRecord
 
@@ -39,19 +41,25 @@ def status(config: ConfigOption = None, assignments: SetOption = None, *, json: 
     recent = [each for each in known if each.ended_at is not None]
     view, fault = None, None
     try:
-        with PrometheusSource(settings.prometheus) as source:
+        with open_source(settings.prometheus) as source:
             view = look(source, settings, learnt, time.time())
     except SourceError as error:
         fault = error
     if json:
-        print_json(_document(view, incidents, recent, learnt, tick, fault))
+        print_json(_document(settings, view, incidents, recent, learnt, tick, fault))
     else:
-        _print(view, incidents, recent, learnt, tick)
+        _print(settings, view, incidents, recent, learnt, tick)
     if fault is not None:
         raise fault
 
 
+def _notes(view: View | None, settings: Settings) -> tuple[str, ...]:
+    """What cannot be had, whoever's metrics they are, and what is left out now."""
+    return (*refused_notes(settings.prometheus.dialect), *(view.quality.notes if view else ()))
+
+
 def _document(
+    settings: Settings,
     view: View | None,
     incidents: Sequence[Incident],
     recent: Sequence[Incident],
@@ -63,6 +71,7 @@ def _document(
         "time": format_instant(view.time) if view else None,
         "error": str(fault) if fault else None,
         "warnings": list(view.quality.warnings) if view else [],
+        "notes": list(_notes(view, settings)),
         "malformed_series": view.quality.malformed_series if view else 0,
         "communicators": [asdict(communicator) for communicator in view.communicators] if view else [],
         "incidents": [incident_document(incident) for incident in incidents],
@@ -80,6 +89,7 @@ def _document(
 
 
 def _print(
+    settings: Settings,
     view: View | None,
     incidents: Sequence[Incident],
     recent: Sequence[Incident],
@@ -96,6 +106,8 @@ def _print(
                     for each in view.communicators
                 ),
             )
+        for note in _notes(view, settings):
+            typer.echo(f"note: {note}", err=True)
         for warning in view.quality.warnings:
             typer.echo(f"warning: {warning}", err=True)
         if view.quality.malformed_series:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_serializer, model_validator
 
 __all__ = ["AccessSettings", "ServerUrl"]
 
@@ -13,8 +13,9 @@ def _server_url(text: str) -> str:
     try:
         parts = urlsplit(text)
         _ = parts.port
-    except ValueError as error:
-        raise ValueError(f"not a URL: {error}") from None
+    except ValueError:
+        # The library's own words repeat a part of the address, which may be one of a password.
+        raise ValueError("not a URL: its host or port is wrong") from None
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise ValueError("write an address as in http://127.0.0.1:9090 or https://prometheus.example/prefix")
     if parts.username is not None or parts.password is not None:
@@ -33,6 +34,7 @@ class AccessSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    # Not shown in what is printed of the configuration: some services take their keys in headers all the same.
     headers: dict[str, str] = Field(
         default={}, description="Further HTTP headers, as a tenant's X-Scope-OrgID. No secrets: those come from files."
     )
@@ -46,6 +48,10 @@ class AccessSettings(BaseModel):
     )
     cert_file: Path | None = Field(default=None, description="Client certificate, PEM.")
     key_file: Path | None = Field(default=None, description="Key of the client certificate, PEM.")
+
+    @field_serializer("headers", when_used="json")
+    def _hidden(self, headers: dict[str, str]) -> dict[str, str]:
+        return dict.fromkeys(headers, "<not shown>")
 
     @model_validator(mode="after")
     def _belong_together(self) -> Self:

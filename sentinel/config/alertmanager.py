@@ -56,6 +56,11 @@ class AlertmanagerSettings(AccessSettings):
     resend: Duration = Field(
         default=timedelta(minutes=1), gt=timedelta(0), description="How often firing alerts are sent again."
     )
+    heartbeat: bool = Field(
+        default=True,
+        description="Send an alert that always fires, NcclSentinelHeartbeat, for Alertmanager to route back to the "
+        "daemon's webhook: that alerts get through then shows as a metric.",
+    )
     external_labels: Annotated[dict[str, str], AfterValidator(_external_labels)] = Field(
         default={}, description='Labels added to every alert, as in { cluster = "a" }.'
     )

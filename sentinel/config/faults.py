@@ -12,9 +12,10 @@ from sentinel.config.environment import variable_name
 from sentinel.config.keys import field_at, leaves
 from sentinel.errors import ConfigError
 
-__all__ = ["Layer", "explain"]
+__all__ = ["Layer", "explain", "without_credentials"]
 
-_CREDENTIALS = re.compile(r"//[^/\s@]*@")  # of an address: not for the log
+# A list in a variable is parted at its commas, and so is a password with one: what stands in place of a port.
+_NO_PORT = re.compile(r"(//[^/:\s]*:)(?!\d+(?:/|$))[^/\s]+")
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,29 @@ def _line(fault: Any, model: type[BaseModel], layers: Sequence[Layer]) -> str:
     place = f"{', '.join(holders if table else holders[:1])}: " if holders else ""
     if fault["type"] == "extra_forbidden":
         return f"{place}{key}: no such key. {_nearest(location, model, variable=variable)}"
-    shown = "" if table else f" = {_CREDENTIALS.sub('//...@', repr(fault['input']))}"
+    # A header may be a key of some service, though it should not be.
+    hidden = table or "headers" in location
+    shown = "" if hidden else f" = {_shown(fault['input'])!r}"
     message = fault["msg"][:1].lower() + fault["msg"][1:]
     message = message.removeprefix("value error, ")
     return f"{place}{key}{shown}: {message}{_allowed(location, model)}"
+
+
+def without_credentials(text: str) -> str:
+    """A text that may hold an address, fit to be shown: of what stands before the last @ only the scheme is."""
+    before, at, after = text.rpartition("@")
+    if not at:
+        return _NO_PORT.sub(r"\1...", text)
+    scheme = before[: before.find("//") + 2] if "//" in before else ""
+    return f"{scheme}...@{after}"
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, str):
+        return without_credentials(value)
+    if isinstance(value, list):
+        return [_shown(each) for each in value]
+    return value
 
 
 def _holds(tables: Any, location: Sequence[Any]) -> bool:

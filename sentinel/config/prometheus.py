@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, ByteSize, Field
 
 from sentinel.config.access import AccessSettings, ServerUrl
+from sentinel.config.metrics_dialect import Dialect
 from sentinel.model.duration import Duration
 
 __all__ = ["PrometheusSettings"]
@@ -27,6 +28,11 @@ class PrometheusSettings(AccessSettings):
     url: ServerUrl = Field(default="http://127.0.0.1:9090", description="Address, with its path prefix if it has one.")
     external_url: ServerUrl | None = Field(
         default=None, description="Address that people's browsers reach it by, for links in alerts. Unset: url."
+    )
+    dialect: Dialect = Field(
+        default=Dialect.SENTINEL,
+        description="Whose metrics are read: nccl-exporter's, or those of NVIDIA Inspector, which cannot bear every "
+        "verdict (docs/inspector.md).",
     )
     selector: Annotated[str, AfterValidator(_selector)] = Field(
         default="", description='Label matchers added to every query, as in cluster="a".'

@@ -37,6 +37,17 @@ class ScheduleSettings(BaseModel):
         description="Missed ticks that are made up for, at most, when the server answers again.",
     )
 
+    deadline: Duration | None = Field(
+        default=None,
+        ge=timedelta(seconds=1),
+        description="How long looking at one instant may take before it is abandoned. Unset: two ticks, at least 1m.",
+    )
+
+    @property
+    def deadline_seconds(self) -> float:
+        """The deadline that is meant."""
+        return (self.deadline or max(2 * self.tick, timedelta(minutes=1))).total_seconds()
+
     @model_validator(mode="after")
     def _whole_milliseconds(self) -> Self:
         # Prometheus keeps time in milliseconds; a finer tick would drift against it.

@@ -35,7 +35,7 @@ class WebSettings(BaseModel):
         description="TLS, users and headers, in the format of Prometheus' exporters; read again when it changes.",
     )
     max_requests_per_second: float = Field(
-        default=20.0, gt=0.0, le=10_000.0, description="Requests that are answered, of all clients together."
+        default=100.0, gt=0.0, le=10_000.0, description="Requests that are answered, of all clients together."
     )
     max_webhook_body: ByteSize = Field(
         default=ByteSize(1 << 20), gt=0, description="Largest notification that is read; a longer one is refused."

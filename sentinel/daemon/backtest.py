@@ -22,6 +22,7 @@ class Backtest:
     end: float
     ticks: int
     partial_ticks: int
+    notes: tuple[str, ...]  # what was left out at the last instant, and why
     incidents: tuple[Incident, ...]
 
 
@@ -38,13 +39,15 @@ def run_backtest(
     tracker = IncidentTracker(settings.detection)
     incidents: dict[str, Incident] = {}
     ticks = partial = 0
+    notes: tuple[str, ...] = ()
     for snapshot in replay(source, instants, start, end, progress, before=settings.schedule.prime_ticks):
         assessment = detector.step(snapshot)
         if snapshot.time < first:
             continue
         ticks += 1
         partial += snapshot.quality.partial
+        notes = snapshot.quality.notes
         changes = tracker.step(assessment)
         for incident in (*changes.opened, *changes.ongoing, *changes.ended):
             incidents[incident.id] = incident
-    return Backtest(first, last, ticks, partial, tuple(incidents.values()))
+    return Backtest(first, last, ticks, partial, notes, tuple(incidents.values()))

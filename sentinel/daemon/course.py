@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 
+from sentinel.config.metrics_dialect import Dialect
 from sentinel.config.prometheus import PrometheusSettings
 from sentinel.config.settings import Settings
 from sentinel.daemon.instants import Instants
@@ -34,7 +35,12 @@ class IncidentCourse:
 
 
 def narrowed(settings: PrometheusSettings, comm: str) -> PrometheusSettings:
-    """The same store, asked about one communicator only: a fleet's history would take long to read."""
+    """The same store, asked about one communicator only: a fleet's history would take long to read.
+
+    Not where no series has a communicator's id.
+    """
+    if settings.dialect is Dialect.INSPECTOR:
+        return settings
     matcher = f"comm={json.dumps(comm)}"
     selector = f"{settings.selector},{matcher}" if settings.selector else matcher
     return settings.model_copy(update={"selector": selector})

@@ -1,5 +1,6 @@
 """Which alerts are sent when."""
 
+import threading
 from collections.abc import Iterable
 
 from sentinel.incident.tracker import Changes
@@ -20,8 +21,9 @@ TAKEN = frozenset({Receipt.ACCEPTED, Receipt.PARTIAL})
 class Dispatch:
     """Keeps the incidents that Alertmanager has to know of: those that go on, and those that ended not long ago.
 
-    They are sent when one opens, ends, comes back or rises a tier, every `resend_seconds`, and at the next tick when a
-    replica did not take them. A `heartbeat` goes with every delivery, and makes one also when there is nothing to say.
+    They are sent when one opens, ends, comes back or rises a tier, every `resend_seconds`, and again when a replica
+    did not take them. A `heartbeat` goes with every delivery, and makes one also when there is nothing to say. For
+    several threads.
     """
 
     def __init__(
@@ -37,40 +39,73 @@ class Dispatch:
         self._sink = sink
         self._heartbeat = heartbeat
         self._incidents = {incident.id: incident for incident in incidents}
-        # Ticks jitter by milliseconds; without slack every second resend would come a tick late.
-        self._resend_seconds = resend_seconds - tick_seconds / 2
+        self._resend_seconds = resend_seconds
+        self._tick_seconds = tick_seconds
         self._sent_at: float | None = None
+        self._failed = False  # one replica at least did not take what was sent last
+        self._lock = threading.Lock()
 
     @property
     def has_heartbeat(self) -> bool:
         """Whether every delivery carries one."""
         return self._heartbeat is not None
 
+    def incidents(self) -> list[Incident]:
+        """All that it keeps."""
+        with self._lock:
+            return list(self._incidents.values())
+
     def open(self) -> list[Incident]:
         """The incidents that go on."""
-        return [incident for incident in self._incidents.values() if incident.ended_at is None]
+        return [incident for incident in self.incidents() if incident.ended_at is None]
 
     def update(self, changes: Changes) -> None:
         """Take what one tick did."""
-        for incident in (*changes.opened, *changes.ongoing, *changes.ended):
-            self._incidents[incident.id] = incident
-        if changes.opened or changes.ended or changes.reopened or changes.raised:
-            self._sent_at = None
+        with self._lock:
+            for incident in (*changes.opened, *changes.ongoing, *changes.ended, *changes.noted):
+                self._incidents[incident.id] = incident
+            if changes.opened or changes.ended or changes.reopened or changes.raised:
+                self._sent_at = None
 
-    def send(self, now: float) -> tuple[Delivery, ...]:
-        """Send what is due at the Unix time `now`; what each replica did, or nothing when nothing was due."""
+    def send(self, now: float) -> bool:
+        """At a tick: hand over what is due at the Unix time `now`, or was not taken; whether anything was."""
+        # Ticks jitter by milliseconds; without slack every second resend would come a tick late.
+        slack_seconds = min(self._tick_seconds, self._resend_seconds) / 2
+        with self._lock:
+            return (self._failed or self._due(now, self._resend_seconds - slack_seconds)) and self._hand_over(now)
+
+    def resend(self, now: float) -> bool:
+        """Between ticks: hand over what no tick has sent in time; whether anything was."""
+        with self._lock:
+            return self._due(now, self._resend_seconds) and self._hand_over(now)
+
+    def outcomes(self) -> tuple[Delivery, ...]:
+        """What has become of deliveries since this was asked last."""
+        deliveries = self._sink.outcomes()
+        # What was superseded was not refused: what took its place says more.
+        if any(delivery.receipt not in TAKEN | {Receipt.SUPERSEDED} for delivery in deliveries):
+            with self._lock:
+                self._failed = True
+        return deliveries
+
+    def settle(self, seconds: float) -> None:
+        """Wait until nothing is under way, for that long at most."""
+        self._sink.settle(seconds)
+
+    def _due(self, now: float, after_seconds: float) -> bool:
+        return self._sent_at is None or not 0.0 <= now - self._sent_at < after_seconds
+
+    def _hand_over(self, now: float) -> bool:
         self._incidents = {
             id_: incident
             for id_, incident in self._incidents.items()
             if incident.ended_at is None or now - incident.ended_at <= RESOLVED_SECONDS
         }
-        due = self._sent_at is None or not 0.0 <= now - self._sent_at < self._resend_seconds
-        if not due or (not self._incidents and self._heartbeat is None):
-            return ()
-        deliveries = self._sink.send(self._alerts(now))
-        taken = all(delivery.receipt in TAKEN for delivery in deliveries)
-        self._sent_at = now if taken else None
-        return deliveries
+        if not self._incidents and self._heartbeat is None:
+            return False
+        self._sink.send(self._alerts(now))
+        self._sent_at, self._failed = now, False
+        return True
 
     def _alerts(self, now: float) -> list[Alert]:
         """One alert for each set of labels, which is what Alertmanager knows an alert by.

@@ -9,6 +9,8 @@ from nccl_endpoint.access import REFUSALS, Access
 from sentinel import __version__
 from sentinel.config.settings import Settings
 from sentinel.daemon.tally import Tally
+from sentinel.history.recorder import DROP_REASONS as DROP_REASONS_OF_HISTORY
+from sentinel.model.context import Effect
 from sentinel.model.incident import Tier, Verdict
 from sentinel.sink.interface import Receipt
 from sentinel.state.database import FILE_NAME
@@ -46,6 +48,8 @@ class Figures:
         yield from self._configuration()
         yield catalogue.STATE_BYTES, (), _state_bytes(self.settings.state.directory)
         yield catalogue.STATE_ERRORS, (), self.tally.state_errors
+        for reason in DROP_REASONS_OF_HISTORY:
+            yield catalogue.HISTORY_DROPPED, (reason,), self.tally.history_dropped[reason]
 
     def _ticks(self) -> Iterator[Sample]:
         tally = self.tally
@@ -69,6 +73,10 @@ class Figures:
             for receipt in Receipt:
                 yield catalogue.DELIVERIES, (url, receipt.value), self.tally.deliveries[url, receipt]
             yield catalogue.DELIVERED, (url,), self.tally.delivered_at.get(url, 0.0)
+        for outcome in ("ok", "error"):
+            yield catalogue.SILENCE_READS, (outcome,), self.tally.silence_reads[outcome]
+        if not self.settings.alertmanager.heartbeat:
+            return  # what was never asked for is not missing
         yield catalogue.HEARTBEAT_SENT, (), self.tally.heartbeat_sent_at or 0.0
         yield catalogue.HEARTBEAT_RECEIVED, (), self.webhook.heartbeat_received_at or 0.0
 
@@ -77,6 +85,8 @@ class Figures:
         for code in WEBHOOK_CODES:
             yield catalogue.WEBHOOK_REQUESTS, (str(code),), codes[code]
         yield catalogue.CONTEXT_ALERTS, (), len(self.context.firing(now))
+        for effect in ("none", *Effect):
+            yield catalogue.CONTEXT_EFFECTS, (str(effect),), self.tally.context_effects.get(effect, 0)
         for reason in DROP_REASONS:
             yield catalogue.CONTEXT_DROPPED, (reason,), dropped[reason]
         for reason in REFUSALS:
@@ -87,6 +97,7 @@ class Figures:
         going_on = self.tally.open_incidents
         for verdict in Verdict:
             yield catalogue.OPENED, (verdict.value,), self.tally.opened[verdict]
+            yield catalogue.SILENCED, (verdict.value,), self.tally.silenced[verdict]
             for tier in Tier:
                 yield catalogue.INCIDENTS, (verdict.value, tier.value), going_on.get((verdict, tier), 0)
         for state, count in self.tally.communicators.items():

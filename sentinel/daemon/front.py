@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from sentinel.config.settings import Settings
+from sentinel.daemon.display import Display
 from sentinel.daemon.figures import Figures
 from sentinel.daemon.identity import instance_id
 from sentinel.daemon.readiness import fault_of
@@ -40,10 +41,16 @@ class Front:
         self._started_at = clock()
         webhook = Webhook(heartbeat_identity(self.instance), _OWN_NAMES, self.context, clock)
         self._figures = Figures(settings, self.instance, tally, webhook, self.context)
+
+        def fault() -> str:
+            return fault_of(tally, monotonic())
+
+        self.display = Display(settings, tally, self.instance, fault, clock)
         pages = Pages(
             metrics=lambda: exposition(self._figures.samples(clock())),
-            fault=lambda: fault_of(tally, monotonic()),
+            fault=fault,
             webhook=webhook,
+            more=self.display.pages(),
         )
         self.endpoint = Endpoint(settings.web, pages)
         self._figures.access = self.endpoint.access
@@ -56,14 +63,18 @@ class Front:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.endpoint.__exit__(kind, error, trace)
+        self.display.stop()
 
     def follow(self, settings: Settings) -> None:
         """Go on with another configuration; on ConfigError all stays as it was."""
         self.endpoint.follow(settings.web)
         self.context.configure(settings.web)
+        self.display.follow(settings)
         self._figures.access = self.endpoint.access
         self._figures.settings = settings
 
-    def heartbeat(self, settings: Settings, tick_seconds: float) -> Heartbeat:
-        """What is to go with every delivery, so that it comes back."""
+    def heartbeat(self, settings: Settings, tick_seconds: float) -> Heartbeat | None:
+        """What is to go with every delivery, so that it comes back; None where none is wanted."""
+        if not settings.alertmanager.heartbeat:
+            return None
         return Heartbeat(self.instance, self._started_at, settings.alertmanager, settings.prometheus, tick_seconds)

@@ -16,12 +16,15 @@ __all__ = ["learn_baseline"]
 def learn_baseline(
     source: Source, settings: Settings, state: State, start: float, end: float, progress: Progress
 ) -> Baseline:
-    """Learn from `start` to `end` (Unix seconds), except while an incident that the state knows of was going on."""
+    """Learn from `start` to `end` (Unix seconds), except what the state knows to be no normal time.
+
+    That is while an incident was going on, and where an alert of others froze what is learnt.
+    """
     excluded = [
         (incident.started_at, math.inf if incident.ended_at is None else incident.ended_at)
         for incident in state.incidents_since(start)
     ]
-    builder = BaselineBuilder(settings.detection.baseline, excluded)
+    builder = BaselineBuilder(settings.detection.baseline, excluded, state.freezes_since(start))
     for snapshot in replay(source, Instants(settings.schedule), start, end, progress):
         builder.add(snapshot)
     return builder.build()

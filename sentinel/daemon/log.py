@@ -20,9 +20,12 @@ def configure_log(settings: LogSettings) -> None:
         structlog.processors.UnicodeDecoder(),
     ]
     if as_text:
-        shared.append(structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()))
+        # Not rich's: it shows the variables of each frame, and among them are tokens and passwords.
+        plain = structlog.dev.plain_traceback
+        shared.append(structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), exception_formatter=plain))
     else:
-        shared += [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer()]
+        tracebacks = structlog.tracebacks.ExceptionDictTransformer(show_locals=False)
+        shared += [structlog.processors.ExceptionRenderer(tracebacks), structlog.processors.JSONRenderer()]
     structlog.configure(
         processors=shared,
         wrapper_class=structlog.make_filtering_bound_logger(level),

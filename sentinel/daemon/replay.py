@@ -38,5 +38,6 @@ def replay(
             "no history",
             where=where,
             why="Prometheus has no nccl_ series in that time",
-            hint="Is nccl-exporter scraped, and does prometheus.selector match it?",
+            hint="Is nccl-exporter scraped, and does prometheus.selector match it? NVIDIA Inspector's metrics need "
+            'prometheus.dialect = "inspector".',
         )

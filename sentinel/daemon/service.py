@@ -1,39 +1,30 @@
-"""The process: built from the configuration, run until it is told to stop."""
+"""The daemon: built from its configuration, ticking until it is told to stop."""
 
 import os
 import queue
 import signal
-import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from types import FrameType
 
 import structlog
 
 from sentinel.config.settings import Settings
-from sentinel.daemon.cycle import Cycle, Report
-from sentinel.daemon.dispatch import RESOLVED_SECONDS, Dispatch
+from sentinel.daemon.clock import SteadyClock, boot_seconds
+from sentinel.daemon.cycle import Report
 from sentinel.daemon.front import Front
-from sentinel.daemon.instants import Instants
-from sentinel.daemon.learnt import load_baseline
+from sentinel.daemon.inbox import Inbox, Mail
 from sentinel.daemon.log import configure_log
 from sentinel.daemon.notify import Notifier
+from sentinel.daemon.pace import Pace
 from sentinel.daemon.tally import Tally
 from sentinel.daemon.timetable import Timetable
-from sentinel.detect.detector import Detector
-from sentinel.errors import ConfigError
-from sentinel.incident.tracker import IncidentTracker
-from sentinel.sink.alert import AlertWriter
-from sentinel.sink.alertmanager import AlertmanagerSink
-from sentinel.source.prometheus import PrometheusSource
-from sentinel.state.lock import DirectoryLock
-from sentinel.state.store import State
+from sentinel.daemon.watch import Watch
 
 __all__ = ["run_forever", "run_once"]
 
 _log = structlog.get_logger()
-_Inbox = queue.SimpleQueue[threading.Event | None]
-"""A tick that is due (set the event when it is done), or None: read the configuration again."""
 
 
 class _Stopped(BaseException):
@@ -42,137 +33,166 @@ class _Stopped(BaseException):
 
 def run_once(settings: Settings, clock: Callable[[], float]) -> Report:
     """One tick."""
-    with ExitStack() as stack:
-        return _build(settings, stack, Tally(), clock).run()
-
-
-def run_forever(settings: Settings, reread: Callable[[], Settings], clock: Callable[[], float]) -> None:
-    """Tick until SIGTERM or SIGINT; on SIGHUP take the configuration that `reread` gives.
-
-    SentinelError when it cannot be built; once it runs, it goes on.
-    """
-    inbox: _Inbox = queue.SimpleQueue()
-    tally = Tally(reloaded_at=clock())
-    replacement: Settings | None = settings
     configure_log(settings.log)
-    notifier = Notifier(os.environ)
-    with _signals(inbox), Front(settings, tally, clock) as front:
-        while replacement is not None:
-            replacement = _serve(replacement, reread, inbox, tally, front, notifier, clock)
+    watch = Watch(settings, Tally(), SteadyClock(clock))
+    try:
+        report = watch.run()
+        errors = watch.settle()
+    finally:
+        watch.close()
+    return Report(report.open_incidents, report.error or next(iter(errors), None))
 
 
-def _serve(
+def run_forever(
     settings: Settings,
     reread: Callable[[], Settings],
-    inbox: _Inbox,
-    tally: Tally,
-    front: Front,
-    notifier: Notifier,
     clock: Callable[[], float],
-) -> Settings | None:
-    """Until it is told to stop (None) or to go on with another configuration."""
-    instants = Instants(settings.schedule)
-    with ExitStack() as stack:
-        try:
-            cycle = _build(settings, stack, tally, clock, front, notifier.alive)
-            _log.info(
-                "watching",
-                prometheus=settings.prometheus.url,
-                alertmanagers=settings.alertmanager.urls,
-                state=str(settings.state.directory),
-                tick_seconds=instants.tick_seconds,
-            )
-            if not settings.alertmanager.urls:
-                _log.warning("alertmanager.urls is empty: incidents are only kept, nobody is told")
-            # Before the first tick: a Prometheus that is down keeps no daemon from starting.
-            notifier.ready(f"watching {settings.prometheus.url}")
-            cycle.run()
-            first = instants.due(instants.after(instants.latest(clock())))
-            timetable = Timetable(first, instants.tick_seconds, tally, inbox)
-            stack.callback(timetable.stop)
-            timetable.start()
-            while True:
-                notifier.alive()
-                try:
-                    due = inbox.get(timeout=notifier.beat_seconds)
-                except queue.Empty:
-                    continue
-                if due is not None:
-                    cycle.run()
-                    due.set()
-                    continue
-                notifier.reloading()
-                if (replacement := _reread(reread, tally, front, clock)) is not None:
-                    return replacement
-                notifier.ready("the configuration was refused: the old one stays")
-        except _Stopped:
-            notifier.stopping()
-            _log.info("stopping")
-            return None
+    elapsed: Callable[[], float] = boot_seconds,
+) -> None:
+    """Tick until SIGTERM or SIGINT; on SIGHUP take the configuration that `reread` gives.
 
-
-def _build(
-    settings: Settings,
-    stack: ExitStack,
-    tally: Tally,
-    clock: Callable[[], float],
-    front: Front | None = None,
-    alive: Callable[[], None] = lambda: None,
-) -> Cycle:
+    `clock` gives Unix time as the machine thinks it is, `elapsed` seconds that only grow. SentinelError when it cannot
+    be built; once it runs, it goes on.
+    """
     configure_log(settings.log)
-    state = stack.enter_context(State.open(settings.state.directory))
-    stack.enter_context(DirectoryLock(settings.state.directory))
-    source = stack.enter_context(PrometheusSource(settings.prometheus, tally.count_source_request))
-    sink = stack.enter_context(AlertmanagerSink(settings.alertmanager))
-    now = clock()
-    learnt = load_baseline(state, ended_by=now)
-    known = state.incidents_since(now - RESOLVED_SECONDS)
-    recent = state.incidents_since(now - settings.detection.reopen_within.total_seconds())
-    tick_seconds = Instants(settings.schedule).tick_seconds
-    writer = AlertWriter(settings.alertmanager, settings.prometheus, tick_seconds)
-    # One tick alone is no daemon whose silence would mean something.
-    heartbeat = front.heartbeat(settings, tick_seconds) if front else None
-    dispatch = Dispatch(writer, sink, known, settings.alertmanager.resend.total_seconds(), tick_seconds, heartbeat)
-    tally.tick_interval_seconds = tick_seconds
-    tally.baseline_built_at = learnt.built_at if learnt else None
-    return Cycle(
-        schedule=settings.schedule,
-        source=source,
-        new_detector=lambda: Detector(settings.detection, learnt.baseline if learnt else None),
-        tracker=IncidentTracker(settings.detection, recent),
-        dispatch=dispatch,
-        state=state,
-        keep_ticks=settings.state.keep_ticks,
-        tally=tally,
-        clock=clock,
-        alive=alive,
-    )
+    notifier = Notifier(os.environ)
+    inbox: Inbox = queue.SimpleQueue()
+    steady = SteadyClock(clock, elapsed)
+    tally = Tally(reloaded_at=steady())
+    with _signals(inbox), Front(settings, tally, steady) as front:
+        _Service(settings, reread, steady, inbox, tally, front, notifier).run()
 
 
-def _reread(reread: Callable[[], Settings], tally: Tally, front: Front, clock: Callable[[], float]) -> Settings | None:
-    try:
-        settings = reread()
-        front.follow(settings)
-    except ConfigError as error:
-        tally.reloads["refused"] += 1
-        tally.reload_succeeded = False
-        _log.error("configuration not reloaded: the old one stays", error=str(error))
-        return None
-    tally.reloads["taken"] += 1
-    tally.reload_succeeded, tally.reloaded_at = True, clock()
-    _log.info("configuration reloaded")
-    return settings
+class _Service:
+    """The main thread's work. One configuration is always in force."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        reread: Callable[[], Settings],
+        clock: SteadyClock,
+        inbox: Inbox,
+        tally: Tally,
+        front: Front,
+        notifier: Notifier,
+    ) -> None:
+        self._reread = reread
+        self._clock = clock
+        self._inbox = inbox
+        self._tally = tally
+        self._front = front
+        self._notifier = notifier
+        self._watch = self._build(settings, None)
+        self._pace = Pace(self._watch.instants.tick_seconds, time.monotonic)
+        self._timetable: Timetable | None = None
+
+    def run(self) -> None:
+        """Until it is told to stop."""
+        try:
+            self._begin()
+            while True:
+                self._turn()
+        except _Stopped:
+            self._notifier.stopping()
+            _log.info("stopping")
+        finally:
+            if self._timetable is not None:
+                self._timetable.stop()
+            self._watch.finish()
+
+    def _build(self, settings: Settings, before: Watch | None) -> Watch:
+        def wake() -> None:
+            self._inbox.put(Mail.DELIVERED)
+
+        return Watch(settings, self._tally, self._clock, self._front, self._notifier.alive, wake, before)
+
+    def _begin(self) -> None:
+        """With the configuration that is in force now."""
+        settings, tick_seconds = self._watch.settings, self._watch.instants.tick_seconds
+        self._watch.begin()
+        _log.info(
+            "watching",
+            prometheus=settings.prometheus.url,
+            alertmanagers=settings.alertmanager.urls,
+            state=str(settings.state.directory),
+            tick_seconds=tick_seconds,
+        )
+        if not settings.alertmanager.urls:
+            _log.warning("alertmanager.urls is empty: incidents are only kept, nobody is told")
+        # Before the first tick: a Prometheus that is down keeps no daemon from starting.
+        self._notifier.ready(f"watching {settings.prometheus.url}")
+        self._pace = Pace(tick_seconds, time.monotonic)
+        self._tick()
+        self._schedule()
+
+    def _turn(self) -> None:
+        """Wait for what there is to do, and do it."""
+        if self._pace.keeps:
+            self._notifier.alive()
+        if self._pace.lost:
+            # The scheduler's thread is dead, or waits for a time that the machine's clock was set away from.
+            _log.error("no tick has come in time: the timetable is set up anew")
+            self._tally.runs_missed += 1
+            self._tick()
+            self._schedule()
+        try:
+            mail = self._inbox.get(timeout=self._pace.wait_seconds(self._notifier.beat_seconds))
+        except queue.Empty:
+            return
+        if mail is Mail.RELOAD:
+            self._reload()
+        elif mail is Mail.DELIVERED:
+            self._watch.cycle.collect()
+        else:
+            self._tick()
+            mail.set()
+
+    def _tick(self) -> None:
+        self._watch.run()
+        self._pace.ticked()
+
+    def _schedule(self) -> None:
+        if self._timetable is not None:
+            self._timetable.stop()
+        instants, now = self._watch.instants, self._clock()
+        delay_seconds = instants.due(instants.after(instants.latest(now))) - now
+        self._timetable = Timetable(delay_seconds, instants.tick_seconds, self._tally, self._inbox)
+        self._timetable.start()
+
+    def _reload(self) -> None:
+        """Go on with another configuration, or with the old one where that cannot be built, whatever the reason."""
+        self._notifier.reloading()
+        try:
+            settings = self._reread()
+            successor = self._build(settings, self._watch)
+            try:
+                self._front.follow(settings)
+            except BaseException:
+                successor.close(self._watch)
+                raise
+        except Exception as error:
+            self._tally.reloads["refused"] += 1
+            self._tally.reload_succeeded = False
+            _log.error("configuration not reloaded: the old one stays", error=str(error))
+            self._notifier.ready("the configuration was refused: the old one stays")
+            return
+        before, self._watch = self._watch, successor
+        before.close(successor)
+        self._tally.reloads["taken"] += 1
+        self._tally.reload_succeeded, self._tally.reloaded_at = True, self._clock()
+        _log.info("configuration reloaded")
+        self._begin()
 
 
 @contextmanager
-def _signals(inbox: _Inbox) -> Iterator[None]:
+def _signals(inbox: Inbox) -> Iterator[None]:
     def stop(number: int, _: FrameType | None) -> None:
         for each in (signal.SIGTERM, signal.SIGINT):
             signal.signal(each, signal.SIG_IGN)  # ending does not get interrupted
         raise _Stopped(number)
 
     def reload(_number: int, _frame: FrameType | None) -> None:
-        inbox.put(None)
+        inbox.put(Mail.RELOAD)
 
     handlers = {signal.SIGTERM: stop, signal.SIGINT: stop, signal.SIGHUP: reload}
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}

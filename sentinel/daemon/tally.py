@@ -42,7 +42,10 @@ class Tally:
     deliveries: Counter[tuple[str, Receipt]] = field(default_factory=Counter)  # by replica and what it did
     reloads: Counter[str] = field(default_factory=Counter)  # by outcome
     opened: Counter[Verdict] = field(default_factory=Counter)
+    silenced: Counter[Verdict] = field(default_factory=Counter)  # findings that an alert of others kept from opening
+    silence_reads: Counter[str] = field(default_factory=Counter)  # by outcome
     source_requests: Counter[str] = field(default_factory=Counter)  # by outcome
+    history_dropped: Counter[str] = field(default_factory=Counter)  # what the status page lacks, by reason
 
     tick_interval_seconds: float = 0.0
     tick_seconds: Histogram = field(default_factory=lambda: Histogram(_TICK_BOUNDS_SECONDS))
@@ -50,6 +53,7 @@ class Tally:
     last_good: GoodTick | None = None
     open_incidents: Mapping[tuple[Verdict, Tier], int] = field(default_factory=dict)
     communicators: Mapping[str, int] = field(default_factory=dict)  # by state, at the last instant
+    context_effects: Mapping[str, int] = field(default_factory=dict)  # alerts of others by what they do
 
     # Unix times; None: never.
     delivered_at: dict[str, float] = field(default_factory=dict)  # by replica
@@ -57,6 +61,14 @@ class Tally:
     reload_succeeded: bool = True
     reloaded_at: float | None = None
     baseline_built_at: float | None = None
+
+    def count_state_error(self) -> None:
+        """The state could not be read or written once more."""
+        self.state_errors += 1
+
+    def count_silence_read(self, outcome: str) -> None:
+        """Alertmanager was asked for silences once more."""
+        self.silence_reads[outcome] += 1
 
     def count_source_request(self, outcome: str, seconds: float) -> None:
         """One more request to the metrics store."""

@@ -14,6 +14,8 @@ from sentinel.detect.regimes import communicator_states
 from sentinel.detect.slowness import Slowness
 from sentinel.detect.stalled import find_stalls, stalled_communicators
 from sentinel.detect.tick import Tick
+from sentinel.detect.uncounted import without_counts
+from sentinel.measure.lateness import Lateness
 from sentinel.measure.membership import Membership, MembershipReader
 from sentinel.measure.standstill import Standstill, StandstillWatch
 from sentinel.measure.traffic import TrafficReader
@@ -46,12 +48,24 @@ class Detector:
         self._slowness = Slowness(settings, baseline)
         self._hardware = HardwareMemory()
 
+    @property
+    def lateness(self) -> Lateness | None:
+        """What was measured at the last snapshot; None where nothing could be judged."""
+        return self._slowness.lateness
+
     def recall(self, incidents: Iterable[Incident]) -> None:
         """Earlier incidents, in the order of their start: whether a fault follows the hardware shows against them."""
         self._hardware.recall(incidents)
 
-    def step(self, snapshot: Snapshot) -> Assessment:
-        """Take one snapshot. ValueError when time does not advance."""
+    def step(self, snapshot: Snapshot, frozen: frozenset[int] = frozenset()) -> Assessment:
+        """Take one snapshot. ValueError when time does not advance.
+
+        `frozen`: codes of communicators that are judged as ever, and nothing is learnt from.
+        """
+        self._slowness.lateness = None
+        if snapshot.newest_sample is None:
+            # Nothing is scraped any more, or nothing is there to be: no job is known to have ended.
+            return Assessment(snapshot.time, (), self._held_keys(), {}, judged=False)
         membership = self._members.read(snapshot)
         warm = self._warm_up.step(snapshot)
         window = self._differencer.step(snapshot)
@@ -66,8 +80,10 @@ class Detector:
         stalled = self._find_stalled(window, standstill, snapshot, membership)
         states = communicator_states(window, snapshot, membership, warm, stalled)
         stopped, held = self._find_stopped(stalled, window, snapshot, membership)
-        slow, undecided = self._slowness.step(Tick(window, traffic, snapshot, membership, states))
+        slow, undecided = self._slowness.step(Tick(window, traffic, snapshot, membership, states, frozen))
         findings = self._hardware.step([*stopped, *slow], membership, snapshot.time)
+        if not snapshot.quality.counted:
+            findings = [without_counts(finding) for finding in findings]
         return Assessment(snapshot.time, tuple(findings), frozenset(held | undecided), self._named(states, membership))
 
     def _find_stalled(
@@ -92,9 +108,12 @@ class Detector:
         return [*kept, *lost], held | missing.held
 
     def _abstain(self, snapshot: Snapshot, membership: Membership, state: str) -> Assessment:
-        held = self._stalls.keys | self._missing.keys | self._slowness.keys
         states = self._named(dict.fromkeys(membership.communicators, state), membership)
-        return Assessment(snapshot.time, (), held, states, judged=False)
+        return Assessment(snapshot.time, (), self._held_keys(), states, judged=False)
+
+    def _held_keys(self) -> frozenset[CulpritKey]:
+        """Of findings that stand, while nobody can be judged."""
+        return self._stalls.keys | self._missing.keys | self._slowness.keys
 
     @staticmethod
     def _named(states: Mapping[int, str], membership: Membership) -> dict[str, str]:

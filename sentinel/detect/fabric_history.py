@@ -1,54 +1,81 @@
 """How each communicator's transfers stand to their normal, in one tick, with a second witness."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import numpy.typing as npt
 
 from sentinel.config.detection_slow_fabric import SlowFabricSettings
-from sentinel.detect.learnt_normal import LearntNormal
+from sentinel.detect.learnt_normal import LearntNormal, Normals
 from sentinel.detect.stored_transfers import StoredTransfers
 from sentinel.measure.groups import Groups, group_rows
-from sentinel.measure.index import SeriesIndex, grown
+from sentinel.measure.index import Rows, SeriesIndex, grown
 from sentinel.measure.membership import Membership
 from sentinel.measure.step_times import StepTimes
 from sentinel.measure.transfers import Transfers
 from sentinel.model.vocabulary import Codes, Vocabulary
 
-__all__ = ["FabricHistory", "FabricReading"]
+__all__ = ["FabricHistory", "FabricReading", "Rise"]
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
+_CLEAR_SIGMAS = 3.0
+
 
 @dataclass(frozen=True)
 class FabricReading:
-    """One value a communicator with a history, shape (c,), over those of its cells that have one."""
+    """One value a communicator with a history, shape (c,), over those of its cells that have one.
+
+    Rises are logarithms of how many times as long as normal something takes.
+    """
 
     comm: Codes
-    ratio: Floats  # how many times as long as normal its transfers take, by time
     excess_seconds: Floats  # per operation
     cost_ratio: Floats  # seconds beyond the normal per second
+    time_ratio: Floats  # seconds per second that transfers normally take
     cells_ratio: Floats  # share of transfer time in cells with slower transfers
-    sigmas: Floats
-    wire_ratio: Floats  # how many times as long as normal a network step takes; NaN where nothing is known of them
-    wire_sigmas: Floats  # NaN there
+    transfer: "Rise"  # of its transfers, by time
+    wire: "Rise"  # of a network step; NaN where nothing is known of them
     normal_seconds: Floats  # by cell of the window, shape (m,); NaN where not known
 
+    def risen(self) -> dict[int, float]:
+        """The cost of transfers by communicator, where at this tick they are clearly longer than normal."""
+        clearly = self.transfer.sigmas >= _CLEAR_SIGMAS
+        return dict(zip(self.comm[clearly].tolist(), self.cost_ratio[clearly].tolist(), strict=True))
+
     @property
-    def witness(self) -> Floats:
-        """Standard deviations in which both agree; none where the wire is not slow enough to be the reason.
+    def explained(self) -> Flags:
+        """Whether network steps, where they are known, have grown by as much as transfers, give or take a root.
 
         A transfer is made of its steps: where it has grown by more than they have, the ranks were held up by something
         else, as those of a slow communicator are in their next one.
         """
-        agreed = np.where(np.isnan(self.wire_sigmas), self.sigmas, np.minimum(self.sigmas, self.wire_sigmas))
-        return np.where(self.explained, agreed, np.minimum(agreed, 0.0))
+        return np.asarray(np.isnan(self.wire.rise) | (self.wire.rise >= self.transfer.rise / 2))
+
+
+@dataclass(frozen=True)
+class Rise:
+    """How far logarithms are above their normal, and what they scatter by from tick to tick. Shape (c,)."""
+
+    rise: Floats
+    noise: Floats  # standard deviation
+    autocorrelation: Floats
+    floor: float  # standard deviation that is always assumed beside it
 
     @property
-    def explained(self) -> Flags:
-        """Whether network steps, where they are known, have grown by as much as transfers, give or take a root."""
-        return np.asarray(np.isnan(self.wire_ratio) | (self.wire_ratio >= np.sqrt(self.ratio)))
+    def ratio(self) -> Floats:
+        """How many times as long as normal."""
+        return np.exp(self.rise)
+
+    @property
+    def sigmas(self) -> Floats:
+        """In standard deviations of one tick."""
+        return np.asarray(self.rise / np.hypot(self.noise, self.floor))
+
+    def at(self, place: Rows) -> "Rise":
+        """Those of some."""
+        return Rise(self.rise[place], self.noise[place], self.autocorrelation[place], self.floor)
 
 
 class FabricHistory:
@@ -66,23 +93,24 @@ class FabricHistory:
         self._stored = stored
         self._cells, self._comms = SeriesIndex(), SeriesIndex()
         self._shortest, self._scatter, self._wire = (LearntNormal(min_ticks) for _ in range(3))
-        self._table = np.empty((0, 2))  # of the stored baseline, by cell
+        self._table = np.empty((0, 3))  # of the stored baseline, by cell: as `Normals`
 
     def read(
         self, transfers: Transfers, times: StepTimes, membership: Membership, vocabulary: Vocabulary
     ) -> FabricReading:
         """One window. Cells and communicators without a history, and those whose links are silent, are left out."""
         cells = self._rows(transfers, membership, vocabulary)
-        learnt, learnt_spread = self._shortest.normal(cells)
-        stored, stored_spread = self._table[cells].T
-        normal = np.where(np.isfinite(stored), stored, learnt)
-        spread = np.hypot(np.where(np.isfinite(stored), stored_spread, learnt_spread), self._settings.noise_floor_ratio)
+        learnt, stored = self._shortest.normal(cells), Normals(*self._table[cells].T)
+        is_stored = np.isfinite(stored.centre)
+        normal, spread, rho = (
+            np.where(is_stored, getattr(stored, each.name), getattr(learnt, each.name)) for each in fields(Normals)
+        )
         of_cell, first = group_rows(transfers.comm)
         comm = transfers.comm[first]
-        now, wire_normal, wire_spread = self._read_wire(comm, times, vocabulary)
-        wired = np.isfinite(wire_normal)
+        now, usual = _wire(comm, times, vocabulary), self._wire.normal(self._comms.rows(comm))
+        wired = np.isfinite(usual.centre)
         # Taken off only where there is no better witness.
-        scatter = np.nan_to_num(self._scatter.normal(cells)[0])
+        scatter = np.nan_to_num(self._scatter.normal(cells).centre)
         more = np.maximum(0.0, transfers.scatter_seconds - scatter)
         explained = np.where(wired[of_cell], 0.0, (_harmonic(transfers.ranks) - 1.0) * more)
         seconds = np.maximum(transfers.shortest_seconds - explained, 1e-9)
@@ -97,20 +125,22 @@ class FabricHistory:
         judged = (total > 0) & (~wired | np.isfinite(now))
         total = np.where(total > 0, total, 1.0)
         beyond = (seconds - np.exp(normal)) * transfers.rate
-        sigma = np.hypot(wire_spread, self._settings.noise_floor_ratio)
         mean = summed(weight * rise) / total
         # As much as a cell must have of it to count: a part of what all of them have, and of what is asked for.
         slower = rise >= np.maximum(mean[of_cell], np.log(self._settings.min_ratio)) / 2
+        # What the cells of a communicator scatter by may come from one cause: it adds up.
+        noise = summed(weight * spread)
+        last = np.divide(summed(weight * spread * rho), noise, out=np.zeros(len(comm)), where=noise > 0)
+        floor = self._settings.noise_floor_ratio
+        place = np.flatnonzero(judged)
         return FabricReading(
             comm=comm[judged],
-            ratio=np.exp(mean)[judged],
             excess_seconds=(summed(beyond) / np.maximum(summed(transfers.rate), 1e-9))[judged],
             cost_ratio=np.clip(summed(beyond), 0.0, 1.0)[judged],
+            time_ratio=total[judged],
             cells_ratio=(summed(weight * slower) / total)[judged],
-            # What the cells of a communicator scatter by may come from one cause: it adds up.
-            sigmas=np.divide(mean * total, summed(weight * spread), out=np.zeros(len(comm)), where=judged)[judged],
-            wire_ratio=np.exp(now - wire_normal)[judged],
-            wire_sigmas=((now - wire_normal) / sigma)[judged],
+            transfer=Rise(mean, noise / total, last, floor).at(place),
+            wire=Rise(now - usual.centre, usual.spread, usual.autocorrelation, floor).at(place),
             normal_seconds=np.exp(normal),
         )
 
@@ -125,11 +155,7 @@ class FabricHistory:
         kept = np.isin(comm, fit) & np.isfinite(wire)
         self._wire.append(self._comms.rows(comm)[kept], wire[kept])
 
-    def _read_wire(self, comm: Codes, times: StepTimes, vocabulary: Vocabulary) -> tuple[Floats, Floats, Floats]:
-        rows = self._comms.rows(comm)
-        return _wire(comm, times, vocabulary), *self._wire.normal(rows)
-
-    def _rows(self, transfers: Transfers, membership: Membership, vocabulary: Vocabulary) -> npt.NDArray[np.int64]:
+    def _rows(self, transfers: Transfers, membership: Membership, vocabulary: Vocabulary) -> Rows:
         before = len(self._cells)
         rows = self._cells.rows(*_labels(transfers))
         self._table = grown(self._table, len(self._cells), np.nan)

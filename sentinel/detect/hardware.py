@@ -8,10 +8,10 @@ from sentinel.measure.membership import Membership
 from sentinel.model.incident import CulpritKey, Finding, Incident, Verdict
 from sentinel.model.instant import format_instant
 
-__all__ = ["HardwareMemory"]
+__all__ = ["REMEMBERED_SECONDS", "HardwareMemory"]
 
 _OF_RANKS = frozenset({Verdict.LATE_RANK, Verdict.SLOW_LINK, Verdict.DRIFT, Verdict.RANK_MISSING, Verdict.STALLED})
-_KEPT_SECONDS = 30 * 86_400.0
+REMEMBERED_SECONDS = 30 * 86_400.0  # since it was last found
 _KEPT = 1024  # the newest; a bound for what hostile data can make
 _TELLING = ("gpu", "rank", "node")  # a GPU tells more than a rank, and that more than a node, on which there are many
 
@@ -122,7 +122,7 @@ class HardwareMemory:
         self._past.pop(key, None)
         self._past[key] = past
         oldest = next(iter(self._past))
-        while len(self._past) > _KEPT or past.found_at - self._past[oldest].found_at > _KEPT_SECONDS:
+        while len(self._past) > _KEPT or past.found_at - self._past[oldest].found_at > REMEMBERED_SECONDS:
             del self._past[oldest]
             if self._current.get(oldest[0], ("",))[0] == oldest[1]:
                 del self._current[oldest[0]]

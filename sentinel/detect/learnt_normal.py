@@ -1,13 +1,16 @@
 """What many series normally are, learnt on the way from their first judged ticks."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from sentinel.detect.autocorrelation import run_deviation
 from sentinel.measure.index import Rows, grown
 from sentinel.measure.peers import MAD_TO_SIGMA, row_median
 
-__all__ = ["LearntNormal"]
+__all__ = ["LearntNormal", "Normals"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -17,11 +20,24 @@ _DOUBLINGS = 4
 _MAX_AUTOCORRELATION = 0.98
 
 
+@dataclass(frozen=True)
+class Normals:
+    """Of some series, shape (n,); NaN where not enough is known yet."""
+
+    centre: Floats
+    spread: Floats  # standard deviation of one tick
+    autocorrelation: Floats  # from one tick to the next
+
+    @property
+    def lasting_spread(self) -> Floats:
+        """What ticks that are added up count as: averages of an AR(1) series scatter by more."""
+        return self.spread * run_deviation(self.autocorrelation, np.zeros(len(self.spread)), np.array(np.inf))
+
+
 class LearntNormal:
     """Median and spread of numbered series. Memory is bounded: `16 * min_ticks` values of each, and then it is settled.
 
-    The spread is what single ticks are compared with: robust (MAD), corrected for autocorrelation as averages of an
-    AR(1) series scatter by sqrt((1 + rho) / (1 − rho)) more, and for few values by t quantiles instead of normal ones.
+    The spread is robust (MAD), and corrected for few values by t quantiles instead of normal ones.
     """
 
     def __init__(self, min_ticks: int) -> None:
@@ -30,13 +46,12 @@ class LearntNormal:
         # By tick and series: most of the memory that detection takes.
         self._values = np.empty((self._span, 0), dtype=np.float32)
         self._count = np.empty(0)
-        self._table = np.empty((0, 2))
+        self._table = np.empty((0, 3))
 
-    def normal(self, rows: Rows) -> tuple[Floats, Floats]:
-        """Median and spread of each of these series, shape (n,); NaN where not enough is known yet."""
+    def normal(self, rows: Rows) -> Normals:
+        """What is known of these series, shape (n,)."""
         self._grow(rows)
-        centre, spread = self._table[rows].T
-        return centre, spread
+        return Normals(*self._table[rows].T)
 
     def append(self, rows: Rows, values: Floats) -> None:
         """One value for each of some series, shape (n,); no row twice. What is settled stays as it is."""
@@ -49,7 +64,7 @@ class LearntNormal:
         for length in self._lengths:
             due = rows[count == length - 1]
             if len(due):
-                self._table[due] = _median_and_spread(self._values[:length, due].T.astype(np.float64))
+                self._table[due] = _normals(self._values[:length, due].T.astype(np.float64))
 
     def _grow(self, rows: Rows) -> None:
         size = int(rows.max()) + 1 if len(rows) else 0
@@ -61,8 +76,8 @@ class LearntNormal:
             self._values = wider
 
 
-def _median_and_spread(values: Floats) -> Floats:
-    """values: (n, ticks), in the order of time. Shape (n, 2)."""
+def _normals(values: Floats) -> Floats:
+    """The columns of `Normals`. values: (n, ticks), in the order of time. Shape (n, 3)."""
     ticks = values.shape[1]
     centre = row_median(values)
     spread = MAD_TO_SIGMA * row_median(np.abs(values - centre[:, None]))
@@ -71,4 +86,4 @@ def _median_and_spread(values: Floats) -> Floats:
     ratio = np.divide(steps, spread, out=np.full(len(values), np.sqrt(2.0)), where=spread > 0)
     rho = np.clip(1.0 - 0.5 * ratio**2, 0.0, _MAX_AUTOCORRELATION)
     few = np.sqrt(1 + 1 / ticks) * special.stdtrit(ticks - 1, 0.999) / special.ndtri(0.999)
-    return np.stack([centre, spread * few * np.sqrt((1 + rho) / (1 - rho))], axis=1)
+    return np.stack([centre, spread * few, rho], axis=1)

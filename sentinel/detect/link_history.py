@@ -52,10 +52,9 @@ class LinkHistory:
     def read(self, rows: Rows, times: StepTimes) -> LinkReading:
         """`rows`, shape (n,), are the numbers of the links of `times`."""
         own, against = np.log(times.step_seconds), np.log(times.step_seconds / times.peers_seconds)
-        own_normal, own_spread = self._own.normal(rows)
-        against_normal, against_spread = self._against_peers.normal(rows)
-        own_rise, rise = own - own_normal, against - against_normal
-        own_spread, spread = np.hypot(own_spread, self._floor), np.hypot(against_spread, self._floor)
+        own_normal, against_normal = self._own.normal(rows), self._against_peers.normal(rows)
+        own_rise, rise = own - own_normal.centre, against - against_normal.centre
+        own_spread, spread = (np.hypot(each.lasting_spread, self._floor) for each in (own_normal, against_normal))
         known = np.isfinite(own_rise) & np.isfinite(rise) & _same_messages(own_rise, times)
         stands_out = np.full(len(rows), np.nan)
         if not known.all():

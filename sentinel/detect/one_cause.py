@@ -7,7 +7,7 @@ from dataclasses import replace
 from sentinel.measure.membership import Membership
 from sentinel.model.incident import CulpritKey, Finding
 
-__all__ = ["NodeMerge", "without_victims"]
+__all__ = ["NodeMerge", "ranks_on", "without_victims"]
 
 # Of the processes of a job on a node: when so many are found, it is the node.
 _NODE_SHARE = 0.5
@@ -59,7 +59,7 @@ class NodeMerge:
         for key, group in groups.items():
             _, job, node = key
             is_named = key in self._absent
-            members = _ranks_on(node, job, membership) if is_named or len(group) >= _LEAST_RANKS else ()
+            members = ranks_on(node, job, membership) if is_named or len(group) >= _LEAST_RANKS else ()
             if is_named or len(group) >= max(_LEAST_RANKS, _NODE_SHARE * len(members)):
                 self._absent[key] = 0
                 merged.append(_of_node(group, members))
@@ -79,7 +79,8 @@ def _of_node(group: Sequence[Finding], members: tuple[int, ...]) -> Finding:
     )
 
 
-def _ranks_on(node: str, job: str, membership: Membership) -> tuple[int, ...]:
+def ranks_on(node: str, job: str, membership: Membership) -> tuple[int, ...]:
+    """Global ranks of a job's processes on a node, sorted."""
     return tuple(
         sorted(
             {

@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from sentinel.detect.culprit import culprit_of
+from sentinel.detect.common_place import CommonPlace
 from sentinel.detect.fabric_history import FabricReading
-from sentinel.measure.membership import Membership
+from sentinel.measure.membership import Communicator
 from sentinel.measure.transfers import Transfers
-from sentinel.model.incident import Culprit, Finding, Verdict
+from sentinel.model.incident import Culprit, Finding
 from sentinel.model.vocabulary import Vocabulary
 
-__all__ = ["SlowCommunicator", "slow_fabric_finding"]
+__all__ = ["SlowCommunicator", "by_cost", "slow_fabric_finding"]
 
 _CELLS_SHOWN = 4
 
@@ -22,7 +22,7 @@ _CELLS_SHOWN = 4
 class SlowCommunicator:
     """A communicator whose alarm stands. `place` is its row in the reading."""
 
-    comm: int
+    communicator: Communicator
     cost_ratio: float  # mean over the run
     started_at: float
     reading: FabricReading
@@ -33,47 +33,50 @@ class SlowCommunicator:
 
 
 def slow_fabric_finding(
-    slow: Sequence[SlowCommunicator], named: Culprit | None, membership: Membership, vocabulary: Vocabulary
+    slow: Sequence[SlowCommunicator], culprit: Culprit, place: CommonPlace | None, vocabulary: Vocabulary
 ) -> Finding:
-    """The finding about one job, from its slow communicators, under the name that it has been given already.
+    """The finding about one job, from its slow communicators, under the name that it has been given.
 
-    Communicators may work at the same time, so their costs are not added.
+    `place`: where they meet, and no healthy one, if there is one. Communicators may work at the same time, so their
+    costs are not added.
     """
-    worst, *others = sorted(slow, key=lambda one: (-one.cost_ratio, vocabulary.text(one.comm)))
-    communicator = membership.communicators[worst.comm]
-    reading, place = worst.reading, worst.place
-    wire = reading.wire_ratio[place]
-    processes = {
-        (member.node, member.global_rank)
-        for one in slow
-        for member in membership.communicators[one.comm].members.values()
-    }
+    worst, *others = by_cost(slow)
+    reading, at = worst.reading, worst.place
+    transfer, wire = reading.transfer, reading.wire
+    is_wired = not np.isnan(wire.rise[at])
+    processes = {(member.node, member.global_rank) for one in slow for member in one.communicator.members.values()}
     return Finding(
-        culprit=named or culprit_of(Verdict.SLOW_FABRIC, communicator),
+        culprit=culprit,
         cost_ratio=worst.cost_ratio,
         started_at=min(one.started_at for one in slow),
-        victims=len(processes),
+        victims=len(processes) - len(culprit.ranks),
         evidence={
-            "comm": communicator.id,
-            "times_as_long": round(float(reading.ratio[place]), 3),
-            "excess_seconds": _rounded(reading.excess_seconds[place]),
-            "witness": "ranks move together" if np.isnan(wire) else "network steps",
-            "wire_times_as_long": None if np.isnan(wire) else round(float(wire), 3),
-            "sigmas_from_own_history": round(float(reading.sigmas[place]), 2),
-            "wire_sigmas_from_own_history": None if np.isnan(wire) else round(float(reading.wire_sigmas[place]), 2),
+            **({} if place is None else place.evidence()),
+            "comm": worst.communicator.id,
+            "times_as_long": round(float(transfer.ratio[at]), 3),
+            "excess_seconds": _rounded(reading.excess_seconds[at]),
+            "witness": "network steps" if is_wired else "ranks move together",
+            "wire_times_as_long": round(float(wire.ratio[at]), 3) if is_wired else None,
+            "sigmas_from_own_history": round(float(transfer.sigmas[at]), 2),
+            "wire_sigmas_from_own_history": round(float(wire.sigmas[at]), 2) if is_wired else None,
             "cusum": round(worst.cusum, 2),
             "cusum_threshold": round(worst.cusum_threshold, 2),
-            "slower_cells_ratio": round(float(reading.cells_ratio[place]), 3),
+            "slower_cells_ratio": round(float(reading.cells_ratio[at]), 3),
             "cells": _cells(worst, vocabulary),
-            "also_slow": [vocabulary.text(one.comm) for one in others],
+            "also_slow": [one.communicator.id for one in others],
         },
     )
+
+
+def by_cost(slow: Sequence[SlowCommunicator]) -> list[SlowCommunicator]:
+    """The most costly first."""
+    return sorted(slow, key=lambda one: (-one.cost_ratio, one.communicator.id))
 
 
 def _cells(slow: SlowCommunicator, vocabulary: Vocabulary) -> list[dict[str, Any]]:
     """The cells of a communicator that take most of its time, with their normal."""
     transfers, normal = slow.transfers, slow.reading.normal_seconds
-    mine = np.flatnonzero(transfers.comm == slow.comm)
+    mine = np.flatnonzero(transfers.comm == slow.communicator.code)
     order = mine[np.argsort(-(transfers.rate * transfers.shortest_seconds)[mine], kind="stable")]
     return [
         {

@@ -1,6 +1,6 @@
 """The slow link: network steps of one rank apart from its peers' and from its own history, at a real cost."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,9 @@ _REFERENCE_SIGMAS = 1.0  # k of the CUSUM
 # How links differ from one another does not average out over time as noise does: only what exceeds this many robust
 # standard deviations of their differences counts.
 _PEERS_SIGMAS = 4.0
+# Of what a link costs, which counts waiting with it and so is too much: transfers that have become longer by as much
+# are so because of it.
+_RISEN_SHARE = 0.25
 _HYSTERESIS = 0.5  # an alarm goes on while the cost is above this share of its floor
 
 
@@ -64,13 +67,15 @@ class SlowLinkTest:
         operation_ratio: Floats,
         lateness: Lateness,
         fit: Collection[int],
+        risen: Mapping[int, float],
         start: float,
         length_seconds: float,
     ) -> list[SlowSeries]:
         """Which links are slow in one window, of `length_seconds` from `start` on (Unix seconds).
 
         `operation_ratio`, shape (n,), is the share of its time that the communicator of each link spends inside
-        operations. `fit` are the communicators that may be learnt from.
+        operations. `fit` are the communicators that may be learnt from, `risen` those whose transfers have become
+        longer, with what that costs.
         """
         rows = self._index.rows(times.comm, times.rank, times.peer, times.direction)
         self._grow()
@@ -80,7 +85,7 @@ class SlowLinkTest:
         cost, excess = _cost(times, reading.ratio, operation_ratio)
         limits = self._settings
         effect = (cost >= limits.min_cost_ratio) & (excess >= limits.min_excess.total_seconds())
-        effect &= ~self._is_explained(effect, times, reading, cost, lateness)
+        effect &= ~self._is_explained(effect, times, reading, cost, lateness, risen)
         threshold = self._threshold(len(rows), length_seconds)
         patience = limits.min_ticks
         apart = np.minimum(reading.sigmas, reading.stands_out - _PEERS_SIGMAS + _REFERENCE_SIGMAS)
@@ -128,16 +133,26 @@ class SlowLinkTest:
         self._alarm[standing[over]] = self._near[standing[over]] = self._streak[standing[over]] = 0.0
 
     def _is_explained(
-        self, effect: Flags, times: StepTimes, reading: LinkReading, cost: Floats, lateness: Lateness
+        self,
+        effect: Flags,
+        times: StepTimes,
+        reading: LinkReading,
+        cost: Floats,
+        lateness: Lateness,
+        risen: Mapping[int, float],
     ) -> Flags:
         """Whether a rank's own lateness explains its slow steps, of the links that `effect` selects.
 
         Who comes last finds everybody waiting for its data, all at once: its steps take longer, moderately, and cost
         less than its lateness does. (In recorded jobs 1.2 to 1.7 times as long, at a rank that comes 1 or 2 ms late.)
+        But that makes no transfer longer: a link that is slow does, and its rank may be late as well, since the same
+        card serves another communicator.
         """
         moderate = (reading.ratio >= self._settings.min_ratio) & (reading.ratio < self._settings.far_ratio)
         explained = np.zeros(len(times.comm), dtype=bool)
         for at in np.flatnonzero(effect & moderate).tolist():
+            if risen.get(int(times.comm[at]), 0.0) >= _RISEN_SHARE * cost[at]:
+                continue
             cells = (lateness.comm == times.comm[at]) & (lateness.rank == times.rank[at])
             late_ratio = np.sum(lateness.lateness_seconds[cells] * lateness.rate[cells])
             explained[at] = late_ratio > cost[at]

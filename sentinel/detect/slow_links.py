@@ -2,9 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import fields
-
-import numpy as np
+from types import MappingProxyType
 
 from sentinel.config.detection_slow_link import SlowLinkSettings
 from sentinel.detect.regimes import JUDGED
@@ -13,11 +11,10 @@ from sentinel.detect.slow_link_evidence import slow_link_finding
 from sentinel.measure.lateness import Lateness
 from sentinel.measure.membership import Membership
 from sentinel.measure.operation_time import operation_ratio
-from sentinel.measure.step_times import StepTimes, measure_step_times
+from sentinel.measure.step_times import StepTimes
 from sentinel.measure.traffic import Traffic
 from sentinel.measure.window import Window
 from sentinel.model.incident import CulpritKey, Finding
-from sentinel.model.snapshot import NetworkTable
 from sentinel.model.vocabulary import Vocabulary
 
 __all__ = ["SlowLinks"]
@@ -36,27 +33,31 @@ class SlowLinks:
         self,
         window: Window,
         traffic: Traffic,
+        times: StepTimes,
         lateness: Lateness,
         membership: Membership,
         vocabulary: Vocabulary,
         states: Mapping[int, str],
         unfit: frozenset[int] = frozenset(),
+        risen: Mapping[int, float] = MappingProxyType({}),
     ) -> tuple[list[Finding], set[CulpritKey]]:
         """What is found in one window, and the culprits about which nothing could be said this time.
 
         `states` by communicator: only those in `learning` or `watching` are judged. `unfit` are communicators that are
-        not to be learnt from, since something else is wrong there.
+        not to be learnt from, since something else is wrong there. `risen` are those whose transfers have become
+        longer, with what that costs.
         """
         judged = {comm for comm, state in states.items() if state in JUDGED}
-        network = _of(judged, traffic.network)
-        times = measure_step_times(network, vocabulary, self._settings.min_steps)
+        times = times.of(judged)
         spent = operation_ratio(window, traffic.peers, times.comm)
-        slow = self._test.step(times, spent, lateness, judged - unfit, window.start, window.length_seconds)
+        slow = self._test.step(times, spent, lateness, judged - unfit, risen, window.start, window.length_seconds)
         findings = []
         for series in _by_process(slow, times, membership):
             comm, rank = int(times.comm[series[0].place]), int(times.rank[series[0].place])
             communicator = membership.communicators[comm]
-            finding = slow_link_finding(series, times, network, communicator, communicator.members[rank], vocabulary)
+            finding = slow_link_finding(
+                series, times, traffic.network, communicator, communicator.members[rank], vocabulary
+            )
             findings.append(finding)
             for one in series:
                 self._keys[int(times.comm[one.place]), int(times.rank[one.place])] = finding.culprit.key
@@ -83,12 +84,6 @@ class SlowLinks:
         standing = self._test.alarms()
         self._keys = {pair: key for pair, key in self._keys.items() if pair in standing}
         return self.keys - {finding.culprit.key for finding in findings}
-
-
-def _of(judged: set[int], network: NetworkTable) -> NetworkTable:
-    """The rows of the communicators that are judged."""
-    kept = np.isin(network.comm, np.fromiter(judged, dtype=np.int64))
-    return NetworkTable(*(getattr(network, each.name)[kept] for each in fields(NetworkTable)))
 
 
 def _by_process(slow: list[SlowSeries], times: StepTimes, membership: Membership) -> list[list[SlowSeries]]:

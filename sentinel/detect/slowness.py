@@ -1,6 +1,6 @@
 """Everybody works, but somebody or something slowly: the verdicts about that."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -13,12 +13,12 @@ from sentinel.detect.late_ranks import LateRanks
 from sentinel.detect.one_cause import NodeMerge, without_victims
 from sentinel.detect.own_history import OwnHistory
 from sentinel.detect.regimes import JUDGED, mark_learning
-from sentinel.detect.slow_fabric import SlowFabric
+from sentinel.detect.slow_fabric import FabricLook, SlowFabric
 from sentinel.detect.slow_links import SlowLinks
 from sentinel.detect.tick import Tick
 from sentinel.measure.lateness import Lateness, measure_lateness
 from sentinel.measure.processes import WaitLayoutReader
-from sentinel.measure.step_times import measure_step_times
+from sentinel.measure.step_times import StepTimes, measure_step_times
 from sentinel.measure.waits import measure_waits
 from sentinel.model.incident import CulpritKey, Finding
 
@@ -36,11 +36,14 @@ class Slowness:
         self._layouts = WaitLayoutReader()
         self._links = SlowLinks(settings.slow_link, history_ticks, budget)
         self._late = LateRanks(settings, thresholds)
-        self._fabric = SlowFabric(settings.slow_fabric, history_ticks, budget, baseline)
+        self._fabric = SlowFabric(
+            settings.slow_fabric, history_ticks, budget, baseline, lambda job: thresholds.of_job(job).slow_link.enabled
+        )
         self._drift = DriftTest(settings.drift, budget, lambda job: thresholds.of_job(job).drift)
         self._imbalance = Imbalance(settings.imbalance)
         self._nodes = NodeMerge()
         self._keys: frozenset[CulpritKey] = frozenset()
+        self.lateness: Lateness | None = None  # of the last tick that was judged
 
     @property
     def keys(self) -> frozenset[CulpritKey]:
@@ -57,11 +60,17 @@ class Slowness:
         membership, vocabulary, states = tick.membership, tick.vocabulary, tick.states
         known = membership.communicators
         lateness = measure_lateness(tick.window, vocabulary, self._settings.baseline.min_operations)
+        self.lateness = lateness
         reference = self._history.reference(lateness, membership, vocabulary)
         mark_learning(states, lateness, reference)
         judged = {comm for comm, state in states.items() if state in JUDGED}
 
-        links, held = self._find_links(tick, lateness)
+        times = measure_step_times(tick.traffic.network, vocabulary, self._settings.slow_link.min_steps)
+        look = (
+            self._fabric.look(lateness, times, membership, vocabulary) if self._settings.slow_fabric.enabled else None
+        )
+        risen = {} if look is None else look.reading.risen()
+        links, held = self._find_links(tick, times, lateness, risen)
         series, pairs = self._late.test(tick.window, lateness, reference, judged, membership)
         suspects = self._late.suspects() | self._links.suspects()
         # Whoever waits behind a fault leaves the next communicator's collectives in another order: nothing of a job is
@@ -69,20 +78,24 @@ class Slowness:
         disturbed = {
             known[comm].job for comm in self._late.alarmed() | self._links.slow_communicators() if comm in known
         }
-        healthy = {comm for comm in judged - suspects if known[comm].job not in disturbed}
+        healthy = {comm for comm in judged - suspects - tick.frozen if known[comm].job not in disturbed}
         self._history.learn(lateness, membership, vocabulary, lambda comm: comm in healthy)
         # What follows from a late rank or a slow link shows in all communicators of its job.
         suspected = {known[comm].job for comm in suspects if comm in known}
         apart = {comm for comm in judged if known[comm].job in suspected}
-        fabric, undecided = self._find_fabric(tick, lateness, apart)
+        fabric, undecided = self._find_fabric(tick, look, judged, apart)
         held |= undecided
 
         waits = measure_waits(tick.window, lateness, tick.traffic, vocabulary)
         layout = self._layouts.read(waits, membership)
         slow = self._links.slow_communicators() | self._fabric.slow_communicators()
+        # Where a link is slow its card is so in the process's other communicators, whether it stands out there or not.
+        linked = {known[comm].job for comm in self._links.slow_communicators() if comm in known}
+        slow |= {comm for comm in risen if comm in known and known[comm].job in linked}
         fit = judged - apart
+        learnable = fit - tick.frozen
         late, undecided = self._late.name(
-            series, pairs, lateness, reference, waits, layout, fit, slow, membership, vocabulary
+            series, pairs, lateness, reference, waits, layout, learnable, slow, membership, vocabulary
         )
         held |= undecided
         late, victims = without_victims(late, links, self._links.slow_communicators(), membership)
@@ -90,31 +103,42 @@ class Slowness:
         found = self._nodes.step([*links, *self._late.accuse(late)], membership) + fabric
         uneven, undecided = self._imbalance.step(waits, layout, membership, fit, tick.window.start)
         held |= undecided
-        drifting, undecided = self._find_drift(tick, lateness, fit, {each.culprit.key for each in found} | held)
+        drifting, undecided = self._find_drift(tick, lateness, learnable, {each.culprit.key for each in found} | held)
         held |= undecided
         found += [*uneven, *drifting]
         held -= {finding.culprit.key for finding in found}
         self._keys = frozenset(held | {finding.culprit.key for finding in found})
         return found, held
 
-    def _find_links(self, tick: Tick, lateness: Lateness) -> tuple[list[Finding], set[CulpritKey]]:
+    def _find_links(
+        self, tick: Tick, times: StepTimes, lateness: Lateness, risen: Mapping[int, float]
+    ) -> tuple[list[Finding], set[CulpritKey]]:
         if not self._settings.slow_link.enabled:
             return [], set()
         return self._links.step(
             tick.window,
             tick.traffic,
+            times,
             lateness,
             tick.membership,
             tick.vocabulary,
             tick.states,
-            frozenset(self._late.suspects()),
+            frozenset(self._late.suspects()) | tick.frozen,
+            risen,
         )
 
-    def _find_fabric(self, tick: Tick, lateness: Lateness, apart: set[int]) -> tuple[list[Finding], set[CulpritKey]]:
-        if not self._settings.slow_fabric.enabled:
+    def _find_fabric(
+        self, tick: Tick, look: FabricLook | None, judged: set[int], apart: set[int]
+    ) -> tuple[list[Finding], set[CulpritKey]]:
+        if look is None:
             return [], set()
-        times = measure_step_times(tick.traffic.network, tick.vocabulary, self._settings.slow_link.min_steps)
-        return self._fabric.step(tick.window, lateness, times, tick.membership, tick.vocabulary, tick.states, apart)
+        known = tick.membership.communicators
+        # Who is late makes no transfer longer, and who is in a slow communicator is late in the next one.
+        linked = {known[comm].job for comm in self._links.suspects() if comm in known}
+        slow = {comm for comm in judged if known[comm].job in linked}
+        return self._fabric.step(
+            tick.window, look, tick.membership, tick.vocabulary, tick.states, slow, tick.frozen | apart
+        )
 
     def _find_drift(
         self, tick: Tick, lateness: Lateness, fit: set[int], late: set[CulpritKey]

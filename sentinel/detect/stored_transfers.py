@@ -18,10 +18,10 @@ _Key = tuple[Role, str, str, str, str]
 
 
 class StoredTransfers:
-    """Logarithm of the shortest duration of each role's cells, and its spread, from the rows of their ranks.
+    """Logarithm of the shortest duration of each role's cells, its spread and autocorrelation, from its ranks' rows.
 
-    The median over ranks of the spread of their lateness stands for that of the transfer, which was not learnt: it is
-    larger, since a rank's lateness carries the scatter of its own arrival too.
+    The medians over ranks of those of their lateness stand for those of the transfer, which was not learnt: the spread
+    is larger, since a rank's lateness carries the scatter of its own arrival too.
     """
 
     def __init__(self, baseline: Baseline | None, min_ticks: int) -> None:
@@ -30,28 +30,26 @@ class StoredTransfers:
             role, _, *labels = row.key
             if row.ticks >= min_ticks and row.duration_seconds > 0:
                 ranks.setdefault((role, *labels), []).append(row)  # type: ignore[arg-type]
-        self._normal: Mapping[_Key, tuple[float, float]] = {key: _normal(rows) for key, rows in ranks.items()}
+        self._normal: Mapping[_Key, tuple[float, float, float]] = {key: _normal(rows) for key, rows in ranks.items()}
 
     def look_up(
         self, transfers: Transfers, places: npt.NDArray[np.int64], membership: Membership, vocabulary: Vocabulary
     ) -> Floats:
-        """Logarithm and spread for the cells at `places`, shape (n, 2); NaN where nothing is stored."""
-        found = np.full((len(places), 2), np.nan)
+        """Logarithm, spread and autocorrelation for the cells at `places`, shape (n, 3); NaN where not stored."""
+        found = np.full((len(places), 3), np.nan)
         for at, place in enumerate(places.tolist() if self._normal else []):
             communicator = membership.communicators.get(int(transfers.comm[place]))
             if communicator is not None:
                 columns = (transfers.op, transfers.size, transfers.algo, transfers.proto)
                 op, size, algo, proto = (vocabulary.text(column[place]) for column in columns)
-                found[at] = self._normal.get((communicator.role, op, size, algo, proto), (np.nan, np.nan))
+                found[at] = self._normal.get((communicator.role, op, size, algo, proto), np.nan)
         return found
 
 
-def _normal(rows: list[BaselineRow]) -> tuple[float, float]:
+def _normal(rows: list[BaselineRow]) -> tuple[float, float, float]:
     shortest = min(row.duration_seconds for row in rows)
     ticks = min(row.ticks for row in rows)
-    # As for a rank's lateness: autocorrelation, and few values.
+    # As for a rank's lateness: few values.
     few = np.sqrt(1 + 1 / ticks) * special.stdtrit(ticks - 1, 0.999) / special.ndtri(0.999)
-    spreads = [
-        row.lateness_spread_seconds * np.sqrt((1 + row.autocorrelation) / (1 - row.autocorrelation)) for row in rows
-    ]
-    return float(np.log(shortest)), float(few * np.median(spreads) / shortest)
+    spread = few * np.median([row.lateness_spread_seconds for row in rows]) / shortest
+    return float(np.log(shortest)), float(spread), float(np.median([row.autocorrelation for row in rows]))

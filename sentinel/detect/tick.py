@@ -13,13 +13,17 @@ __all__ = ["Tick"]
 
 @dataclass(frozen=True)
 class Tick:
-    """A window that can be judged. `states` of communicators, by code, may still become `learning`."""
+    """A window that can be judged. `states` of communicators, by code, may still become `learning`.
+
+    `frozen` are the codes of communicators that are judged as ever, and nothing is learnt from.
+    """
 
     window: Window
     traffic: Traffic
     snapshot: Snapshot
     membership: Membership
     states: dict[int, str]
+    frozen: frozenset[int] = frozenset()
 
     @property
     def vocabulary(self) -> Vocabulary:

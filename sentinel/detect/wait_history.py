@@ -46,6 +46,6 @@ class WaitHistory:
         level = np.where(np.isnan(before), now, before + _NEW_WEIGHT * (now - before))
         self._level[rows] = level
         series = np.stack([2 * rows, 2 * rows + 1], axis=1)
-        normal, _ = self._normal.normal(series.reshape(-1))
+        normal = self._normal.normal(series.reshape(-1)).centre
         self._normal.append(series[fit].reshape(-1), now[fit].reshape(-1))
         return WaitLevels(level, normal.reshape(-1, 2))

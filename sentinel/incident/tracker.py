@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from sentinel.config.detection import DetectionSettings
 from sentinel.incident.admission import is_wanted, may_open
+from sentinel.incident.surroundings import Surroundings
 from sentinel.incident.tier import is_large, louder, tier_of
 from sentinel.model.incident import Assessment, CulpritKey, Finding, FormerTier, Incident, Tier
 
@@ -17,7 +18,8 @@ class Changes:
     """What one tick did to the incidents.
 
     `ongoing` are those that were known before and go on; `reopened` (they had ended, and are back) and `raised` (their
-    tier rose) are among them.
+    tier rose) are among them. `noted` had ended before, and more is known of them now. `silenced` are findings that
+    would have opened an incident, had an alert of others not silenced them since this tick.
     """
 
     opened: tuple[Incident, ...] = ()
@@ -25,6 +27,11 @@ class Changes:
     ended: tuple[Incident, ...] = ()
     reopened: tuple[Incident, ...] = ()
     raised: tuple[Incident, ...] = ()
+    noted: tuple[Incident, ...] = ()
+    silenced: tuple[Finding, ...] = ()
+
+
+_NOTHING = Surroundings()
 
 
 @dataclass(frozen=True)
@@ -46,6 +53,7 @@ class IncidentTracker:
     its communicator is not there, for `gone_after`: then the job is over. Evidence that is back within `reopen_within`
     makes it go on, and from then on it ends only after that long without any (ADR 8). The id is a digest of the culprit
     and the start, so that two daemons, or the daemon and a backtest, that see the same data give it the same id.
+    Where an alert of others silences its place, none opens, and what is open is held as it is (ADR 12).
     """
 
     def __init__(self, settings: DetectionSettings, known: Iterable[Incident] = ()) -> None:
@@ -58,25 +66,54 @@ class IncidentTracker:
         self._clear: dict[CulpritKey, _Clear] = {}
         self._large_since: dict[CulpritKey, float] = {}
         self._present: dict[CulpritKey, float] = {}  # when its communicator was last there, or was first looked for
+        self._silenced: set[CulpritKey] = set()  # findings of the last tick that opened nothing
         self._time: float | None = None
 
-    def step(self, assessment: Assessment) -> Changes:
-        """Take one tick's assessment."""
+    def step(self, assessment: Assessment, surroundings: Surroundings = _NOTHING) -> Changes:
+        """Take one tick's assessment, and what else is known at its instant."""
         now = assessment.time
         elapsed_seconds = 0.0 if self._time is None else now - self._time
         self._time = now
-        found = {each.culprit.key: each for each in assessment.findings if is_wanted(each, self._for(each))}
+        wanted = [each for each in assessment.findings if is_wanted(each, self._for(each))]
+        found = {each.culprit.key: each for each in wanted if not surroundings.silence(each)}
+        silenced = self._step_silenced([each for each in wanted if each.culprit.key not in found])
         before = dict(self._open)
-        ended = [] if not before else self._step_open(found, assessment, elapsed_seconds)
+        ended = [] if not before else self._step_open(found, assessment, elapsed_seconds, surroundings)
         opened, reopened = self._step_closed(found, now)
+        noted = self._note(surroundings)
         ongoing = [self._open[key] for key in before if key in self._open]
         raised = [each for each in ongoing if each.tier is not before[each.culprit.key].tier]
         # Those that end now are remembered only now: what ends in a tick does not come back in it.
+        ended = [surroundings.noted(incident) for incident in ended]
         self._ended.update({incident.culprit.key: incident for incident in ended})
-        return Changes(tuple(opened), (*ongoing, *reopened), tuple(ended), tuple(reopened), tuple(raised))
+        return Changes(
+            opened=tuple(self._open[key] for key in opened),
+            ongoing=(*ongoing, *(self._open[key] for key in reopened)),
+            ended=tuple(ended),
+            reopened=tuple(self._open[key] for key in reopened),
+            raised=tuple(raised),
+            noted=noted,
+            silenced=silenced,
+        )
+
+    def _step_silenced(self, findings: list[Finding]) -> tuple[Finding, ...]:
+        """Those that are silenced for the first time in a row, and of which no incident is open."""
+        before, self._silenced = self._silenced, {each.culprit.key for each in findings}
+        return tuple(each for each in findings if each.culprit.key not in before | self._open.keys())
+
+    def _note(self, surroundings: Surroundings) -> tuple[Incident, ...]:
+        """Keep what is known of the incidents; those of which more is known now, though they had ended."""
+        self._open = {key: surroundings.noted(incident) for key, incident in self._open.items()}
+        before = self._ended
+        self._ended = {key: surroundings.noted(incident) for key, incident in before.items()}
+        return tuple(incident for key, incident in self._ended.items() if incident is not before[key])
 
     def _step_open(
-        self, found: dict[CulpritKey, Finding], assessment: Assessment, elapsed_seconds: float
+        self,
+        found: dict[CulpritKey, Finding],
+        assessment: Assessment,
+        elapsed_seconds: float,
+        surroundings: Surroundings,
     ) -> list[Incident]:
         """Go on with the open ones; those that end."""
         ended = []
@@ -86,7 +123,7 @@ class IncidentTracker:
             if key in found:
                 self._clear.pop(key, None)
                 self._open[key] = self._updated(incident, found[key], assessment.time)
-            elif not self._held(incident, assessment):
+            elif not surroundings.silence(incident) and not self._held(incident, assessment):
                 clear = self._clear.get(key, _Clear(assessment.time)).and_one_of(elapsed_seconds)
                 self._clear[key] = clear
                 if self._is_over(incident, clear):
@@ -95,8 +132,8 @@ class IncidentTracker:
                         kept.pop(key, None)
         return ended
 
-    def _step_closed(self, found: dict[CulpritKey, Finding], now: float) -> tuple[list[Incident], list[Incident]]:
-        """Open new ones, or go on with those that had ended not long ago."""
+    def _step_closed(self, found: dict[CulpritKey, Finding], now: float) -> tuple[list[CulpritKey], list[CulpritKey]]:
+        """Open new ones, or go on with those that had ended not long ago; the keys of both."""
         within = self._settings.reopen_within.total_seconds()
         self._ended = {key: each for key, each in self._ended.items() if now - (each.ended_at or now) <= within}
         opened, reopened = [], []
@@ -106,11 +143,11 @@ class IncidentTracker:
             old = self._ended.pop(key, None) if within else None
             if old is None:
                 self._open[key] = self._new(finding, now)
-                opened.append(self._open[key])
+                opened.append(key)
             else:
                 back = replace(old, ended_at=None, recurrences=old.recurrences + 1)
                 self._open[key] = self._updated(back, finding, now)
-                reopened.append(self._open[key])
+                reopened.append(key)
         return opened, reopened
 
     def _held(self, incident: Incident, assessment: Assessment) -> bool:

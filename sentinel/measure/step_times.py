@@ -1,6 +1,7 @@
 """How long a network step takes on each link, and on the links it can be compared with."""
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, fields
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +38,14 @@ class StepTimes:
     step_seconds: Floats  # per step
     peers_seconds: Floats  # median of the group's others; NaN for the only link of its group
     direction_seconds: Floats
+
+    def of(self, comms: Collection[int]) -> "StepTimes":
+        """The links of some communicators."""
+        kept = np.isin(self.comm, np.fromiter(comms, dtype=np.int64))
+        if kept.all():
+            return self
+        columns = {each.name: getattr(self, each.name)[kept] for each in fields(StepTimes)}
+        return StepTimes(**columns | {"group": group_rows(columns["group"])[0]})
 
 
 def measure_step_times(network: NetworkTable, vocabulary: Vocabulary, min_steps: int) -> StepTimes:

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from sentinel.model.context import ContextNote, Silence
 from sentinel.model.incident import Incident
 from sentinel.model.instant import format_instant
+from sentinel.model.place_rank import known_ranks
 
 __all__ = ["incident_document"]
 
@@ -18,7 +20,7 @@ def incident_document(incident: Incident) -> dict[str, Any]:
         "comm": culprit.comm,
         "comm_name": culprit.comm_name,
         "job_id": culprit.job_id,
-        "ranks": list(culprit.ranks),
+        "ranks": list(known_ranks(culprit.ranks)),
         "node": culprit.node,
         "gpu": culprit.gpu,
         "started_at": format_instant(incident.started_at),
@@ -27,4 +29,25 @@ def incident_document(incident: Incident) -> dict[str, Any]:
         "cost_ratio": incident.cost_ratio,
         "evidence": dict(incident.evidence),
         "victims": incident.victims,
+        "context": [_note_document(note) for note in incident.context],
+        "silenced_by": [_silence_document(silence) for silence in incident.silenced_by],
+    }
+
+
+def _note_document(note: ContextNote) -> dict[str, Any]:
+    return {
+        "alertname": note.name,
+        "effect": note.effect.value,
+        "labels": dict(note.labels),
+        "started_at": format_instant(note.started_at),
+        "ended_at": None if note.ended_at is None else format_instant(note.ended_at),
+    }
+
+
+def _silence_document(silence: Silence) -> dict[str, Any]:
+    return {
+        "id": silence.id,
+        "created_by": silence.created_by,
+        "comment": silence.comment,
+        "ends_at": format_instant(silence.ends_at),
     }

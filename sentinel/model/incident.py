@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["Assessment", "Culprit", "CulpritKey", "Finding", "FormerTier", "Incident", "Tier", "Verdict"]
+from sentinel.model.context import ContextNote, Silence
+
+__all__ = ["Assessment", "Culprit", "CulpritKey", "Finding", "FormerTier", "Incident", "Tier", "Verdict", "cost_basis"]
 
 
 class Verdict(StrEnum):
@@ -73,6 +75,11 @@ class Finding:
     evidence: Mapping[str, Any]
 
 
+def cost_basis(evidence: Mapping[str, Any]) -> str:
+    """Of what the cost is a share, in words."""
+    return str(evidence.get("cost_is_of", "the job's time"))
+
+
 @dataclass(frozen=True)
 class Assessment:
     """Everything the detectors say about one snapshot.
@@ -104,7 +111,8 @@ class Incident:
 
     `started_at` never changes once the incident exists, nor does anything in `culprit`. The tier may rise, and never
     falls; `former_tiers` are those that it had before, in their order. `recurrences` counts how often it has come back
-    after it had ended.
+    after it had ended. `context` are alerts of others that fired where it is, `silenced_by` the silences in
+    Alertmanager that mute its alert, as was known last.
     """
 
     id: str
@@ -118,3 +126,5 @@ class Incident:
     evidence: Mapping[str, Any]
     former_tiers: tuple[FormerTier, ...] = ()
     recurrences: int = 0
+    context: tuple[ContextNote, ...] = ()
+    silenced_by: tuple[Silence, ...] = ()

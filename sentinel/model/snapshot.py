@@ -147,6 +147,8 @@ class DataQuality:
 
     warnings: tuple[str, ...] = ()  # as the server gave them: the answer may be partial
     malformed_series: int = 0  # series left out, because a label or a value was not what the contract says
+    notes: tuple[str, ...] = ()  # what is left out although nothing is wrong with it, and why: for people
+    counted: bool = True  # whether there are ranks and counts; else numbers stand in their place
 
     @property
     def partial(self) -> bool:
@@ -174,6 +176,12 @@ class Snapshot:
     network: NetworkTable = field(default_factory=NetworkTable.empty)
     exporters: ExporterTable = field(default_factory=ExporterTable.empty)
     instance: Codes = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+
+    @cached_property
+    def newest_sample(self) -> float | None:
+        """When the newest sample of ranks and exporters was taken, Unix seconds; None where there is none."""
+        times = np.concatenate((self.sampled_at, self.exporters.sampled_at))
+        return float(times.max()) if len(times) else None
 
     @cached_property
     def collectives(self) -> StartedTable:

@@ -9,6 +9,7 @@ from sentinel.config.alertmanager import AlertmanagerSettings
 from sentinel.config.prometheus import PrometheusSettings
 from sentinel.model.incident import Culprit, FormerTier, Incident, Tier, Verdict
 from sentinel.model.instant import format_instant
+from sentinel.model.place_rank import known_ranks
 from sentinel.sink.description import describe
 from sentinel.sink.graph import graph_url
 
@@ -67,14 +68,15 @@ class AlertWriter:
     def write(self, incident: Incident, now: float) -> Alert:
         """The alert for an incident, firing or resolved, as of the Unix time `now`."""
         culprit = incident.culprit
-        ends_at = now + self._lifetime_seconds
+        # Where our clock is behind, the start stays the start, and what goes on does not end before it was found.
+        ends_at = max(now, incident.detected_at) + self._lifetime_seconds
         if incident.ended_at is not None:
-            ends_at = min(max(incident.ended_at, incident.started_at), now)
+            ends_at = max(min(incident.ended_at, now), incident.started_at)
         labels = self._labels(incident)
         return Alert(
             labels=labels,
             annotations=self._annotations(incident, labels["alertname"]),
-            starts_at=format_instant(min(incident.started_at, ends_at)),
+            starts_at=format_instant(incident.started_at),
             ends_at=format_instant(ends_at),
             generator_url=graph_url(culprit, self._prometheus),
         )
@@ -102,7 +104,7 @@ class AlertWriter:
             "comm_name": culprit.comm_name,
             "node": culprit.node,
             "gpu": culprit.gpu,
-            "rank": ",".join(str(rank) for rank in culprit.ranks),
+            "rank": ",".join(str(rank) for rank in known_ranks(culprit.ranks)),
         }
         return {name: value for name, value in labels.items() if value}
 
@@ -130,7 +132,9 @@ def summarize(incident: Incident) -> str:
     place = " ".join(
         part for part in (culprit.node and f"on {culprit.node}", culprit.gpu and f"GPU {culprit.gpu}") if part
     )
-    who = _who(culprit) + (f" ({place})" if place else "")
+    who = _who(culprit)
+    if place:
+        who = f"{who} ({place})" if known_ranks(culprit.ranks) or not culprit.ranks else f"{who} {place}"
     job = f" in job {culprit.job_id}" if culprit.job_id else ""
     text = _PHRASES[culprit.verdict][len(culprit.ranks) > 1].format(who=who) + job
     return text[:1].upper() + text[1:]
@@ -139,6 +143,8 @@ def summarize(incident: Incident) -> str:
 def _who(culprit: Culprit) -> str:
     if not culprit.ranks:
         return f"communicator {culprit.comm_name or culprit.comm}"
+    if not known_ranks(culprit.ranks):
+        return "the process" if len(culprit.ranks) == 1 else f"{len(culprit.ranks)} processes"
     shown = ", ".join(str(rank) for rank in culprit.ranks[:8])
     more = f" and {len(culprit.ranks) - 8} more" if len(culprit.ranks) > 8 else ""
     return f"rank {shown}" if len(culprit.ranks) == 1 else f"ranks {shown}{more}"
@@ -153,7 +159,7 @@ def _template_fields(incident: Incident) -> dict[str, str]:
         "id": incident.id,
         "job_id": culprit.job_id,
         "node": culprit.node,
-        "rank": ",".join(str(rank) for rank in culprit.ranks),
+        "rank": ",".join(str(rank) for rank in known_ranks(culprit.ranks)),
         "tier": incident.tier.value,
         "verdict": culprit.verdict.value,
     }

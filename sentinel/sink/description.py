@@ -3,9 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from sentinel.model.incident import Incident, Verdict
+from sentinel.model.context import ContextNote
+from sentinel.model.incident import Incident, Verdict, cost_basis
 from sentinel.model.instant import format_instant
+from sentinel.model.place_rank import known_ranks
 from sentinel.model.quantity import format_quantity, format_seconds
+from sentinel.transport.redaction import one_line
 
 __all__ = ["describe"]
 
@@ -18,13 +21,14 @@ def describe(incident: Incident) -> str:
 def _sentences(incident: Incident) -> Iterator[str]:
     over = incident.ended_at is not None
     yield (
-        f"It {'cost' if over else 'costs'} {incident.cost_ratio * 100:.3g}% of the job's time, "
+        f"It {'cost' if over else 'costs'} {incident.cost_ratio * 100:.3g}% of {cost_basis(incident.evidence)}, "
         f"since {format_instant(incident.started_at)}."
     )
     yield from _DETAILS.get(incident.culprit.verdict, _numbers)(incident.evidence)
     yield from _earlier(incident.evidence)
     ranks, wait = ("rank", "waits") if incident.victims == 1 else ("ranks", "wait")
     yield f"{incident.victims} {ranks} {'waited' if over else wait} for it."
+    yield from _context(incident)
     if incident.recurrences:
         yield f"It has come back {incident.recurrences} {'time' if incident.recurrences == 1 else 'times'}."
     if incident.ended_at is not None:
@@ -48,8 +52,9 @@ def _late(evidence: Mapping[str, Any]) -> Iterator[str]:
         text += f", normally {format_seconds(normal)}"
     yield text + "."
     victims = evidence.get("late_because_of_it")
-    if isinstance(victims, Mapping) and isinstance(victims.get("first_ranks"), list) and victims["first_ranks"]:
-        shown = ", ".join(str(rank) for rank in victims["first_ranks"][:_RANKS_SHOWN])
+    first = victims.get("first_ranks") if isinstance(victims, Mapping) else None
+    if isinstance(victims, Mapping) and isinstance(first, list) and known_ranks(first):
+        shown = ", ".join(str(rank) for rank in first[:_RANKS_SHOWN])
         yield f"Late because of it: rank {shown}" + (" and others." if victims.get("ranks", 0) > _RANKS_SHOWN else ".")
 
 
@@ -62,6 +67,9 @@ def _stalled(evidence: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _slow_link(evidence: Mapping[str, Any]) -> Iterator[str]:
+    if evidence.get("kind") in _PLACES:
+        yield from _common_place(evidence)
+        return
     peer, node = evidence.get("peer_rank"), evidence.get("peer_node")
     other = f"rank {peer}" + (f" on {node}" if node else "") if peer is not None else "its peers"
     try:
@@ -72,6 +80,14 @@ def _slow_link(evidence: Mapping[str, Any]) -> Iterator[str]:
         }[evidence["kind"]]
     except (KeyError, TypeError):  # kept by another version
         yield from _numbers(evidence)
+
+
+def _common_place(evidence: Mapping[str, Any]) -> Iterator[str]:
+    """Where slow communicators meet."""
+    slower, healthy = evidence.get("slower_communicators"), evidence.get("healthy_communicators")
+    place = _PLACES[evidence["kind"]]
+    yield f"All {slower} slow communicators of the job meet at this {place}, and none of {healthy} healthy ones."
+    yield from _slow_fabric(evidence)
 
 
 def _slow_fabric(evidence: Mapping[str, Any]) -> Iterator[str]:
@@ -96,7 +112,7 @@ def _drift(evidence: Mapping[str, Any]) -> Iterator[str]:
             f"{evidence[key] * 100:.3g}%" for key in ("rise_ratio", "slope_ratio_per_hour", "before_ratio")
         )
         what = "Transfers take" if evidence["of"] == "transfer" else "Waiting for it takes"
-        yield f"{what} {rise} more of the job's time than the {before} before, and {slope} more each hour."
+        yield f"{what} {rise} more of {cost_basis(evidence)} than the {before} before, and {slope} more each hour."
     except (KeyError, TypeError):
         yield from _numbers(evidence)
 
@@ -113,6 +129,20 @@ def _earlier(evidence: Mapping[str, Any]) -> Iterator[str]:
     )
 
 
+def _context(incident: Incident) -> Iterator[str]:
+    """Alerts of others that fire or fired there."""
+    shown = incident.context[:_NOTES_SHOWN]
+    names = [f"{one_line(note.name, _NAME_CHARACTERS) or 'an alert without a name'} {_lasts(note)}" for note in shown]
+    if names:
+        more = len(incident.context) - len(shown)
+        yield f"Known there: {'; '.join(names)}{f'; and {more} more' if more else ''}."
+
+
+def _lasts(note: ContextNote) -> str:
+    began = format_instant(note.started_at)
+    return f"fires since {began}" if note.ended_at is None else f"fired from {began} to {format_instant(note.ended_at)}"
+
+
 def _numbers(evidence: Mapping[str, Any]) -> Iterator[str]:
     """All of the evidence that is one number or word."""
     parts = [
@@ -125,6 +155,9 @@ def _numbers(evidence: Mapping[str, Any]) -> Iterator[str]:
 
 
 _RANKS_SHOWN: Final = 4
+_NOTES_SHOWN: Final = 3
+_NAME_CHARACTERS: Final = 60
+_PLACES: Final = {"common_node": "node", "common_gpu": "GPU"}
 _HARDWARE: Final = {"gpu": "GPU"}
 _DETAILS: Final[Mapping[Verdict, Callable[[Mapping[str, Any]], Iterator[str]]]] = {
     Verdict.LATE_RANK: _late,

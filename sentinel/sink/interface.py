@@ -11,13 +11,13 @@ __all__ = ["Delivery", "Receipt", "Sink"]
 
 
 class Receipt(StrEnum):
-    """What one replica did with what it was sent."""
+    """What became of a delivery to one replica."""
 
     ACCEPTED = "accepted"
     PARTIAL = "partial"  # it took those that it found valid
     REFUSED = "refused"
     UNREACHABLE = "unreachable"
-    BUSY = "busy"  # still occupied with the delivery before
+    SUPERSEDED = "superseded"  # never begun: a newer one, which carries all that this one did, took its place
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,16 @@ class Delivery:
 
 
 class Sink(Protocol):
-    """Somewhere alerts go. Sending never raises: a failed delivery is a result, and is made again at a later tick."""
+    """Somewhere alerts go. Nothing raises: a failed delivery is an outcome, and is made again at a later tick."""
 
-    def send(self, alerts: Sequence[Alert]) -> tuple[Delivery, ...]:
-        """Send all of them to every replica; what each did."""
+    def send(self, alerts: Sequence[Alert]) -> None:
+        """Hand all of them over for every replica, and return at once."""
+        ...
+
+    def outcomes(self) -> tuple[Delivery, ...]:
+        """What has become of deliveries since this was asked last."""
+        ...
+
+    def settle(self, seconds: float) -> None:
+        """Wait until nothing is under way, for that long at most."""
         ...

@@ -19,11 +19,11 @@ from sentinel.model.snapshot import (
 )
 from sentinel.model.vocabulary import Codes, Vocabulary
 from sentinel.source import prometheus_query
-from sentinel.source.prometheus_answer import decode
-from sentinel.source.prometheus_grid import Axis, Grid, Rows, read_grid
-from sentinel.source.prometheus_labels import LabelReader
+from sentinel.source.prometheus_chunks import read_in_chunks
+from sentinel.source.prometheus_grid import Axis, Grid, Rows
+from sentinel.source.prometheus_reader import PrometheusReader
 from sentinel.source.prometheus_roll import Roll
-from sentinel.source.prometheus_session import AnswerTooLargeError, Observe, PrometheusSession
+from sentinel.source.prometheus_session import Observe
 
 __all__ = ["PrometheusSource"]
 
@@ -45,10 +45,6 @@ _WHO_LABELS = (
 )
 _PEER_LABELS = ("comm", "rank", "op", "peer")
 _NETWORK_LABELS = ("comm", "rank", "peer", "direction", "state")
-# A range query's answer is decoded whole: about 200 bytes a sample, so this bounds it to tens of MiB.
-_SAMPLES_PER_QUERY = 300_000
-_FIRST_INSTANTS = 16  # before the number of series is known
-_MAX_INSTANTS = 10_000  # servers refuse more than 11,000 points per series
 
 
 @dataclass(frozen=True)
@@ -72,9 +68,8 @@ class PrometheusSource:
 
     def __init__(self, settings: PrometheusSettings, observe: Observe | None = None) -> None:
         self._settings = settings
-        self._session = PrometheusSession(settings, observe=observe)
         self._vocabulary = Vocabulary()
-        self._reader = LabelReader(self._vocabulary)
+        self._reader = PrometheusReader(settings, self._vocabulary, observe)
 
     def __enter__(self) -> Self:
         return self
@@ -86,7 +81,7 @@ class PrometheusSource:
 
     def close(self) -> None:
         """Close idle connections."""
-        self._session.close()
+        self._reader.close()
 
     def snapshot(self, at: float) -> Snapshot:
         """What Prometheus knew at the Unix time `at`, which is rounded to its milliseconds."""
@@ -95,54 +90,24 @@ class PrometheusSource:
 
     def snapshots(self, start: float, end: float, step: float) -> Iterator[Snapshot]:
         """Range queries over as many instants at a time as memory and the server allow."""
-        first, step_ms = round(start * 1000), round(step * 1000)
-        if step_ms <= 0:
-            raise ValueError(f"a step of {step} s")
-        total = (round(end * 1000) - first) // step_ms + 1
-        done, most = 0, _FIRST_INSTANTS
-        while done < total:
-            axis = Axis(first + done * step_ms, step_ms, min(most, total - done))
-            try:
-                grids = self._grids(axis)
-            except AnswerTooLargeError:
-                if axis.count == 1:
-                    raise
-                most = axis.count // 2
-                continue
+        for axis, grids in read_in_chunks(start, end, step, self._grids):
             for column in range(axis.count):
                 yield self._snapshot(grids, axis, column)
-            done += axis.count
-            series = max(1, *(len(grid.keys) * len(grid.values) for grid in grids))
-            most = min(_SAMPLES_PER_QUERY // series, _MAX_INSTANTS, most * 8) or 1
 
     def _grids(self, axis: Axis) -> _Grids:
         selector = self._settings.selector
         measure = self._settings.scrape_interval is None
+        read = self._reader.read
         return _Grids(
-            communicators=self._grid(prometheus_query.communicators(selector), _WHO_LABELS, axis),
-            cells=self._grid(prometheus_query.cells(selector), _CELL_LABELS, axis, prometheus_query.CELL_METRICS),
-            started=self._grid(prometheus_query.started(selector), _STARTED_LABELS, axis),
-            in_flight=self._grid(prometheus_query.in_flight(selector), _IN_FLIGHT_LABELS, axis),
-            peers=self._grid(prometheus_query.peers(selector), _PEER_LABELS, axis, prometheus_query.PEER_METRICS),
-            network=self._grid(
-                prometheus_query.network(selector), _NETWORK_LABELS, axis, prometheus_query.NETWORK_METRICS
-            ),
-            exporters=self._grid(prometheus_query.exporters(selector), ("instance",), axis),
-            samples=self._grid(prometheus_query.samples(selector), _IN_FLIGHT_LABELS, axis) if measure else None,
+            communicators=read(prometheus_query.communicators(selector), _WHO_LABELS, axis),
+            cells=read(prometheus_query.cells(selector), _CELL_LABELS, axis, prometheus_query.CELL_METRICS),
+            started=read(prometheus_query.started(selector), _STARTED_LABELS, axis),
+            in_flight=read(prometheus_query.in_flight(selector), _IN_FLIGHT_LABELS, axis),
+            peers=read(prometheus_query.peers(selector), _PEER_LABELS, axis, prometheus_query.PEER_METRICS),
+            network=read(prometheus_query.network(selector), _NETWORK_LABELS, axis, prometheus_query.NETWORK_METRICS),
+            exporters=read(prometheus_query.exporters(selector), ("instance",), axis),
+            samples=read(prometheus_query.samples(selector), _IN_FLIGHT_LABELS, axis) if measure else None,
         )
-
-    def _grid(self, query: str, labels: tuple[str, ...], axis: Axis, metrics: tuple[str, ...] = ("",)) -> Grid:
-        # The server stops by itself when we no longer listen.
-        form = {"query": query, "timeout": f"{round(self._settings.timeout.total_seconds() * 1000)}ms"}
-        if axis.instant:
-            path = "/api/v1/query"
-            form["time"] = _seconds(axis.start)
-        else:
-            path = "/api/v1/query_range"
-            form |= {"start": _seconds(axis.start), "end": _seconds(axis.end), "step": _seconds(axis.step)}
-        body = self._session.post(path, form)
-        answer = decode(body, "vector" if axis.instant else "matrix", f"{self._settings.url}{path}")
-        return read_grid(answer, labels, self._reader, axis, metrics)
 
     def _snapshot(self, grids: _Grids, axis: Axis, column: int) -> Snapshot:
         time = (axis.start + axis.step * column) / 1000
@@ -205,7 +170,3 @@ def _network(rows: Rows) -> NetworkTable:
 def _exporters(rows: Rows) -> ExporterTable:
     keys, (sampled_at,) = rows
     return ExporterTable(keys[:, 0], sampled_at)
-
-
-def _seconds(milliseconds: int) -> str:
-    return f"{milliseconds // 1000}.{milliseconds % 1000:03d}"

@@ -94,7 +94,7 @@ class _Instant:
     def add(self, series: Series, slot: int, row: int | None) -> None:
         try:
             value = float(series["value"][1])
-        except (KeyError, IndexError, TypeError, ValueError):
+        except (KeyError, IndexError, TypeError, ValueError, OverflowError):
             value = math.nan
         if row is None or not 0.0 <= value < math.inf:
             self._malformed += 1
@@ -124,7 +124,7 @@ class _Range:
             samples = series["values"]
             columns = self._columns([sample[0] for sample in samples])
             values = np.array([float(sample[1]) for sample in samples])
-        except (KeyError, IndexError, TypeError, ValueError):
+        except (KeyError, IndexError, TypeError, ValueError, OverflowError):
             self._malformed += 1
             return
         sound = (values >= 0.0) & (values < math.inf)
@@ -136,7 +136,8 @@ class _Range:
 
     def _columns(self, times: Sequence[float]) -> npt.NDArray[np.int64]:
         """Which instant each sample is of. ValueError for a time that was not asked for."""
-        milliseconds = np.rint(np.array(times, dtype=np.float64) * 1000.0)
+        with np.errstate(over="ignore"):
+            milliseconds = np.rint(np.array(times, dtype=np.float64) * 1000.0)
         # Past 2^53 a double no longer tells milliseconds apart; that also keeps NaN and infinities from the cast.
         if not (np.abs(milliseconds) < 2.0**53).all():
             raise ValueError("a time that is none")

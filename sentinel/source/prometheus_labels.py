@@ -47,7 +47,10 @@ class LabelReader:
                 try:
                     code = known[text]
                 except KeyError:
-                    code = known[text] = rule(text)
+                    # What is refused, or stands for nothing, is not remembered: there is no end to it.
+                    code = rule(text) if isinstance(text, str) and len(text) <= _MAX_LENGTH else INVALID
+                    if code >= 0:
+                        known[text] = code
                 except TypeError:  # not text at all
                     return None
                 if code == INVALID:
@@ -61,14 +64,14 @@ class LabelReader:
         return self._word(text, None)
 
     def _word(self, text: str, pattern: re.Pattern[str] | None) -> int:
-        if not isinstance(text, str) or len(text) > _MAX_LENGTH or (pattern and not pattern.fullmatch(text)):
+        if pattern and not pattern.fullmatch(text):
             return INVALID
         return self._vocabulary.code(text)
 
 
 def _number(text: str) -> int:
-    return int(text) if isinstance(text, str) and _NUMBER.fullmatch(text) else INVALID
+    return int(text) if _NUMBER.fullmatch(text) else INVALID
 
 
 def _number_or_unknown(text: str) -> int:
-    return int(text) if isinstance(text, str) and _NUMBER.fullmatch(text) else -1
+    return int(text) if _NUMBER.fullmatch(text) else -1

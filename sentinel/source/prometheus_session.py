@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import Any
+from http.client import HTTPException
 
 import orjson
 import requests
@@ -12,21 +12,24 @@ import stamina
 import stamina.instrumentation
 import urllib3
 from prometheus_api_client import PrometheusConnect
-from requests.adapters import HTTPAdapter
 
 from sentinel.config.prometheus import PrometheusSettings
 from sentinel.errors import SourceError
-from sentinel.transport.credentials import authorization, tls_context
+from sentinel.transport.body import EncodedBodyError, LongBodyError, read_body, read_start
+from sentinel.transport.cause import root_cause
+from sentinel.transport.credentials import authorization
+from sentinel.transport.deadline import DeadlineAdapter
+from sentinel.transport.redaction import Redaction, one_line
 
 __all__ = ["AnswerTooLargeError", "Observe", "PrometheusSession"]
 
 Observe = Callable[[str, float], None]
 """Told of each request how it went (`ok`, `error`) and how many seconds it took, answer included."""
 
-_CHUNK_BYTES = 1 << 20
 _ERROR_BYTES = 64 * 1024
+_MOST_QUERY_CHARACTERS = 500
 _RETRIED = {HTTPStatus.TOO_MANY_REQUESTS, *(status for status in HTTPStatus if status >= 500)}
-_HINTS = {
+_HINTS: Mapping[int, str] = {
     HTTPStatus.UNAUTHORIZED: "Set prometheus.bearer_token_file, or username and password_file.",
     HTTPStatus.FORBIDDEN: "Check prometheus.bearer_token_file, or username and password_file, and prometheus.headers.",
     HTTPStatus.NOT_FOUND: "Does prometheus.url need a path prefix?",
@@ -47,17 +50,6 @@ class _Transient(Exception):  # noqa: N818 (never leaves this module)
     def __init__(self, error: SourceError) -> None:
         super().__init__(str(error))
         self.error = error
-
-
-class _Adapter(HTTPAdapter):
-    """Verifies servers by our TLS context, and shows them our certificate."""
-
-    def __init__(self, settings: PrometheusSettings) -> None:
-        self._settings = settings
-        super().__init__(max_retries=urllib3.Retry(0, read=False))
-
-    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        super().init_poolmanager(*args, ssl_context=tls_context(self._settings), **kwargs)
 
 
 class PrometheusSession(PrometheusConnect):  # type: ignore[misc]  # the library has no types
@@ -81,12 +73,21 @@ class PrometheusSession(PrometheusConnect):  # type: ignore[misc]  # the library
         super().__init__(
             settings.url, session=session, timeout=settings.timeout.total_seconds(), retry=urllib3.Retry(0, read=False)
         )
-        adapter = _Adapter(settings)  # after the library has mounted its own
-        session.mount(self.url, adapter)
-        session.mount(f"{self.url}/", adapter)
+        self._adapter = DeadlineAdapter(settings)  # after the library has mounted its own
+        session.mount(self.url, self._adapter)
+        session.mount(f"{self.url}/", self._adapter)
         self._settings = settings
+        self._redaction = Redaction(None, settings.headers)
         self._monotonic = monotonic
         self._observe = observe
+
+    def close(self) -> None:
+        """Close idle connections."""
+        self._session.close()
+
+    def redact(self, text: str) -> str:
+        """A text from the server, without the secrets that it was sent, in one line."""
+        return one_line(self._redaction(text))
 
     def post(self, path: str, form: Mapping[str, str]) -> bytearray:
         """The body of a successful answer. SourceError for everything else; transient failures are tried again."""
@@ -101,102 +102,118 @@ class PrometheusSession(PrometheusConnect):  # type: ignore[misc]  # the library
                 wait_jitter=0.2,
             ):
                 with attempt:
-                    return self._observed(f"{self.url}{path}", form, seconds)
+                    return self._observed(path, form, seconds)
         except _Transient as failure:
             raise failure.error from failure.error.__cause__
         raise AssertionError  # the loop returns or raises
 
-    def _observed(self, url: str, form: Mapping[str, str], seconds: float) -> bytearray:
+    def where(self, path: str, form: Mapping[str, str]) -> str:
+        """Which server was asked what."""
+        query = form.get("query", "")
+        more = "…" if len(query) > _MOST_QUERY_CHARACTERS else ""
+        return f"{self.url}{path}, query {query[:_MOST_QUERY_CHARACTERS]}{more}"
+
+    def _observed(self, path: str, form: Mapping[str, str], seconds: float) -> bytearray:
         began, outcome = self._monotonic(), "error"
         try:
-            body = self._attempt(url, form, began + seconds)
+            body = self._attempt(path, form, seconds)
             outcome = "ok"
         finally:
             if self._observe is not None:
                 self._observe(outcome, self._monotonic() - began)
         return body
 
-    def _attempt(self, url: str, form: Mapping[str, str], deadline: float) -> bytearray:
+    def _attempt(self, path: str, form: Mapping[str, str], seconds: float) -> bytearray:
+        where = self.where(path, form)
         credentials = authorization(self._settings)
+        self._redaction = Redaction(credentials, self._settings.headers)
         headers = {"Authorization": credentials} if credentials else {}
-        with (
-            _faults(url, self._settings),
-            self._session.post(
-                url, data=form, headers=headers, timeout=self._timeout, stream=True, allow_redirects=False
-            ) as response,
-        ):
-            if response.status_code == HTTPStatus.OK:
-                return self._read(response, url, deadline)
-            body = response.raw.read(_ERROR_BYTES, decode_content=True)
-            raise _refused(response.status_code, body, url)
+        with self._adapter.within(seconds) as deadline:
+            try:
+                with (
+                    self._faults(where),
+                    self._session.post(
+                        f"{self.url}{path}",
+                        data=form,
+                        headers=headers,
+                        timeout=self._timeout,
+                        stream=True,
+                        allow_redirects=False,
+                    ) as response,
+                ):
+                    body = self._read(response, where)
+            except (SourceError, _Transient):
+                # Cut off, it looks like a server that hung up.
+                if deadline.passed:
+                    raise _timed_out(where, self._settings) from None
+                raise
+            if deadline.passed:
+                raise _timed_out(where, self._settings)
+            return body
 
-    def _read(self, response: requests.Response, url: str, deadline: float) -> bytearray:
-        """A server that dribbles never trips a socket's timeout: the deadline is for the whole answer."""
-        parts = bytearray()  # not joined at the end: a large answer is there once
-        while chunk := response.raw.read1(_CHUNK_BYTES, decode_content=True):
-            parts += chunk
-            if len(parts) > self._settings.max_answer:
-                why = f"the answer is longer than {self._settings.max_answer.human_readable()}"
-                raise AnswerTooLargeError(
-                    "cannot query Prometheus", where=url, why=why, hint="Raise prometheus.max_answer."
-                )
-            if self._monotonic() > deadline:
-                raise _timed_out(url, self._settings)
-        return parts
+    def _read(self, response: requests.Response, where: str) -> bytearray:
+        if response.status_code == HTTPStatus.OK:
+            return read_body(response, int(self._settings.max_answer))
+        try:
+            text = self.redact(_server_text(read_start(response, _ERROR_BYTES)))
+        except EncodedBodyError:
+            text = ""
+        raise _refused(response.status_code, text, where)
+
+    @contextmanager
+    def _faults(self, where: str) -> Iterator[None]:
+        """What requests and urllib3 raise, as what it means."""
+        what, settings = "cannot query Prometheus", self._settings
+        try:
+            yield
+        except (requests.Timeout, urllib3.exceptions.TimeoutError) as error:
+            # Not tried again: a query that is too slow is so the second time, and the tick waits.
+            raise _timed_out(where, settings) from error
+        except (requests.exceptions.SSLError, urllib3.exceptions.SSLError) as error:
+            raise SourceError(
+                what, where=where, why=self.redact(root_cause(error)), hint="Check prometheus.ca_file."
+            ) from error
+        except (requests.ConnectionError, urllib3.exceptions.ProtocolError) as error:
+            failure = SourceError(
+                what,
+                where=where,
+                why=self.redact(root_cause(error)),
+                hint="Is it running, and is prometheus.url right?",
+            )
+            failure.__cause__ = error
+            raise _Transient(failure) from error
+        except LongBodyError:
+            why = f"the answer is longer than {settings.max_answer.human_readable()}"
+            raise AnswerTooLargeError(what, where=where, why=why, hint="Raise prometheus.max_answer.") from None
+        except EncodedBodyError as error:
+            hint = "A proxy before it must not compress what was asked for uncompressed."
+            raise SourceError(what, where=where, why=self.redact(str(error)), hint=hint) from None
+        # What is no HTTP at all comes out of the libraries as whatever they stumbled over.
+        except (requests.RequestException, urllib3.exceptions.HTTPError, HTTPException, OSError, ValueError) as error:
+            raise SourceError(what, where=where, why=self.redact(root_cause(error))) from error
 
 
-@contextmanager
-def _faults(url: str, settings: PrometheusSettings) -> Iterator[None]:
-    """What requests and urllib3 raise, as what it means."""
-    what = "cannot query Prometheus"
-    try:
-        yield
-    except (requests.Timeout, urllib3.exceptions.TimeoutError) as error:
-        # Not tried again: a query that is too slow is so the second time, and the tick waits.
-        raise _timed_out(url, settings) from error
-    except (requests.exceptions.SSLError, urllib3.exceptions.SSLError) as error:
-        raise SourceError(what, where=url, why=_root(error), hint="Check prometheus.ca_file.") from error
-    except (requests.ConnectionError, urllib3.exceptions.ProtocolError) as error:
-        failure = SourceError(what, where=url, why=_root(error), hint="Is it running, and is prometheus.url right?")
-        failure.__cause__ = error
-        raise _Transient(failure) from error
-    except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-        raise SourceError(what, where=url, why=_root(error)) from error
-
-
-def _timed_out(url: str, settings: PrometheusSettings) -> SourceError:
+def _timed_out(where: str, settings: PrometheusSettings) -> SourceError:
     why = f"no whole answer within {settings.timeout.total_seconds():g} s"
     return SourceError(
-        "cannot query Prometheus", where=url, why=why, hint="Raise prometheus.timeout, or narrow its selector."
+        "cannot query Prometheus", where=where, why=why, hint="Raise prometheus.timeout, or narrow its selector."
     )
 
 
-def _refused(status: int, body: bytes, url: str) -> Exception:
-    text = _server_text(body)
+def _refused(status: int, text: str, where: str) -> Exception:
     if status == HTTPStatus.UNPROCESSABLE_ENTITY and "too many samples" in text:
         hint = "Narrow prometheus.selector, or raise the server's --query.max-samples."
-        return AnswerTooLargeError("cannot query Prometheus", where=url, why=text, hint=hint)
+        return AnswerTooLargeError("cannot query Prometheus", where=where, why=text, hint=hint)
     why = f"HTTP {status}: {text}" if text else f"HTTP {status}"
-    hint = "It redirects: set prometheus.url to where." if 300 <= status < 400 else _HINTS.get(HTTPStatus(status), "")
-    error = SourceError("cannot query Prometheus", where=url, why=why, hint=hint)
+    hint = "It redirects: set prometheus.url to where." if 300 <= status < 400 else _HINTS.get(status, "")
+    error = SourceError("cannot query Prometheus", where=where, why=why, hint=hint)
     return _Transient(error) if status in _RETRIED else error
 
 
-def _server_text(body: bytes) -> str:
+def _server_text(body: bytes | bytearray) -> str:
+    """Its reason, if it gives one as Prometheus does, else what it says."""
     try:
         document = orjson.loads(body)
-        text = f"{document['errorType']}: {document['error']}"
+        return f"{document['errorType']}: {document['error']}"
     except (orjson.JSONDecodeError, TypeError, KeyError):
-        text = " ".join(body.decode(errors="replace").split())
-    return text[:300]
-
-
-def _root(error: BaseException) -> str:
-    """The innermost cause, in one line: what the operating system or OpenSSL said."""
-    while True:
-        reason = getattr(error, "reason", None)
-        inner = reason if isinstance(reason, BaseException) else error.__cause__ or error.__context__
-        inner = inner or next((arg for arg in error.args if isinstance(arg, BaseException)), None)
-        if inner is None:
-            return getattr(error, "strerror", None) or " ".join(str(error).split()) or type(error).__name__
-        error = inner
+        return body.decode(errors="replace")

@@ -1,5 +1,6 @@
 """The SQLite file: opened, migrated, and every fault of it explained."""
 
+import contextlib
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,17 +9,34 @@ from pathlib import Path
 from sentinel.errors import StateError
 from sentinel.state.schema import MIGRATIONS, VERSION
 
-__all__ = ["FILE_NAME", "explained", "open_database", "open_database_readonly", "transaction"]
+__all__ = [
+    "FILE_NAME",
+    "BrokenStateError",
+    "copy_database",
+    "explained",
+    "file_identity",
+    "is_database",
+    "make_directory",
+    "move_away",
+    "open_database",
+    "open_database_readonly",
+    "transaction",
+]
 
 FILE_NAME = "sentinel.db"
 _BUSY_SECONDS = 10.0
 _HINT_BROKEN = "Move it away: a new one is made; what is lost is memory of past incidents and baselines."
 _HINT_UNWRITABLE = "Set state.directory to a directory that this user may write."
+_MAGIC = b"SQLite format 3\0"
+_BROKEN = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
-def open_database(directory: Path) -> sqlite3.Connection:
-    """Open for writing; make the directory, the file and the tables where they are missing. StateError."""
-    path = directory / FILE_NAME
+class BrokenStateError(StateError):
+    """What is in the database's place is none, or none of ours: a new one can be made, and nothing more is lost."""
+
+
+def make_directory(directory: Path) -> None:
+    """Where it is missing; its parent has to be there. StateError."""
     try:
         directory.mkdir(mode=0o750, exist_ok=True)
     except FileNotFoundError as error:
@@ -34,6 +52,12 @@ def open_database(directory: Path) -> sqlite3.Connection:
         raise StateError(
             "no state directory", where=str(directory), why=str(error.strerror), hint=_HINT_UNWRITABLE
         ) from error
+
+
+def open_database(directory: Path) -> sqlite3.Connection:
+    """Open for writing; make the directory, the file and the tables where they are missing. StateError."""
+    path = directory / FILE_NAME
+    make_directory(directory)
     with explained(path):
         connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
         try:
@@ -45,6 +69,29 @@ def open_database(directory: Path) -> sqlite3.Connection:
             connection.close()
             raise
     return connection
+
+
+def copy_database(directory: Path) -> sqlite3.Connection:
+    """A copy in memory, up to date, of a database that is there and cannot be opened for writing. StateError."""
+    path = directory / FILE_NAME
+    with explained(path):
+        memory = sqlite3.connect(":memory:", isolation_level=None)
+        try:
+            try:
+                _copy(path, "mode=ro", memory)
+            except sqlite3.OperationalError:
+                # Nowhere to keep the index of its log: what is only in the log is lost, of the last ticks at most.
+                _copy(path, "mode=ro&immutable=1", memory)
+            _migrate(memory, path)
+        except BaseException:
+            memory.close()
+            raise
+    return memory
+
+
+def _copy(path: Path, mode: str, memory: sqlite3.Connection) -> None:
+    with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True)) as connection:
+        connection.backup(memory)
 
 
 def open_database_readonly(directory: Path) -> sqlite3.Connection | None:
@@ -65,6 +112,37 @@ def open_database_readonly(directory: Path) -> sqlite3.Connection | None:
     return connection
 
 
+def file_identity(path: Path) -> tuple[int, int] | None:
+    """What tells one file from another that is put in its place; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def is_database(path: Path) -> bool:
+    """Whether the file begins as SQLite's do: one that has it in memory does not look again."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
+
+
+def move_away(directory: Path) -> Path:
+    """Give the database another name, in place of what had that name before: there is one at most. StateError."""
+    path, away = directory / FILE_NAME, directory / f"{FILE_NAME}.broken"
+    try:
+        for suffix in ("", "-wal", "-shm"):
+            away.with_name(away.name + suffix).unlink(missing_ok=True)
+            if (part := path.with_name(path.name + suffix)).exists():
+                part.replace(away.with_name(away.name + suffix))
+    except OSError as error:
+        raise StateError("cannot move the state away", where=str(path), why=str(error.strerror)) from error
+    return away
+
+
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
     """What SQLite raises, as a StateError with the path and a hint."""
@@ -80,7 +158,11 @@ def explained(path: Path) -> Iterator[None]:
         }.get(code, "")
         raise StateError("cannot use the state database", where=str(path), why=str(error), hint=hint) from error
     except sqlite3.DatabaseError as error:
-        raise StateError("the state database is broken", where=str(path), why=str(error), hint=_HINT_BROKEN) from error
+        if error.sqlite_errorcode & 0xFF not in _BROKEN:
+            raise StateError("cannot use the state database", where=str(path), why=str(error)) from error
+        raise BrokenStateError(
+            "the state database is broken", where=str(path), why=str(error), hint=_HINT_BROKEN
+        ) from error
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """One daemon per state directory."""
 
+import contextlib
 import errno
 import fcntl
 import os
@@ -21,7 +22,7 @@ class DirectoryLock:
     def __init__(self, directory: Path) -> None:
         path = directory / "lock"
         try:
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
+            self._file = _open(path)
         except OSError as error:
             raise StateError(
                 "cannot open the state directory's lock", where=str(path), why=str(error.strerror)
@@ -38,8 +39,10 @@ class DirectoryLock:
             raise StateError(
                 "the state directory is taken", where=str(directory), why=why, hint="Give each its own state.directory."
             ) from None
-        os.ftruncate(self._file, 0)
-        os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
+        # For whoever comes second; on a disk that is full nobody is named.
+        with contextlib.suppress(OSError):
+            os.ftruncate(self._file, 0)
+            os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
 
     def __enter__(self) -> Self:
         return self
@@ -48,3 +51,16 @@ class DirectoryLock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         os.close(self._file)
+
+
+def _open(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
+    except OSError as error:
+        # One that is there can be locked where nothing can be written any more.
+        if error.errno not in {errno.EROFS, errno.EACCES, errno.ENOSPC}:
+            raise
+        try:
+            return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            raise error from None

@@ -43,6 +43,20 @@ MIGRATIONS = (
         "ALTER TABLE incidents ADD COLUMN former_tiers TEXT NOT NULL DEFAULT '[]'",
         "ALTER TABLE incidents ADD COLUMN recurrences INTEGER NOT NULL DEFAULT 0",
     ),
+    (
+        "ALTER TABLE incidents ADD COLUMN context TEXT NOT NULL DEFAULT '[]'",
+        "ALTER TABLE incidents ADD COLUMN silenced_by TEXT NOT NULL DEFAULT '[]'",
+        """CREATE TABLE freezes (
+            node TEXT NOT NULL,
+            gpu TEXT NOT NULL,
+            gpu_uuid TEXT NOT NULL,
+            job_id TEXT NOT NULL,
+            started_at REAL NOT NULL,
+            ended_at REAL NOT NULL,
+            PRIMARY KEY (node, gpu, gpu_uuid, job_id, started_at)
+        ) STRICT""",
+        "CREATE INDEX freezes_ended_at ON freezes (ended_at)",
+    ),
 )
 
 VERSION = len(MIGRATIONS)

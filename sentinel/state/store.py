@@ -3,26 +3,44 @@
 import json
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from sentinel.model.context import ContextNote, Effect, Silence
 from sentinel.model.incident import Culprit, FormerTier, Incident, Tier, Verdict
-from sentinel.state.database import FILE_NAME, explained, open_database, open_database_readonly, transaction
+from sentinel.model.place import Freeze, Place
+from sentinel.state.database import (
+    FILE_NAME,
+    BrokenStateError,
+    copy_database,
+    explained,
+    file_identity,
+    is_database,
+    move_away,
+    open_database,
+    open_database_readonly,
+    transaction,
+)
 from sentinel.state.tick import Outcome, TickRecord
 
 __all__ = ["BaselineVersion", "State", "StoredBaseline"]
 
 _COLUMNS = (
     "id, verdict, tier, comm, comm_name, job, job_id, ranks, node, gpu, "
-    "started_at, detected_at, ended_at, cost_ratio, evidence, victims, former_tiers, recurrences"
+    "started_at, detected_at, ended_at, cost_ratio, evidence, victims, former_tiers, recurrences, context, silenced_by"
 )
 # What identifies an incident and when it began is written once, and never again.
-_UPSERT = f"""INSERT INTO incidents ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+_UPSERT = f"""INSERT INTO incidents ({_COLUMNS}) VALUES ({", ".join("?" * (_COLUMNS.count(",") + 1))})
     ON CONFLICT (id) DO UPDATE SET tier = excluded.tier, ended_at = excluded.ended_at,
     cost_ratio = excluded.cost_ratio, evidence = excluded.evidence, victims = excluded.victims,
-    former_tiers = excluded.former_tiers, recurrences = excluded.recurrences"""  # noqa: S608 (constants)
+    former_tiers = excluded.former_tiers, recurrences = excluded.recurrences,
+    context = excluded.context, silenced_by = excluded.silenced_by"""  # noqa: S608 (constants)
+_FREEZE = """INSERT INTO freezes (node, gpu, gpu_uuid, job_id, started_at, ended_at) VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET ended_at = max(ended_at, excluded.ended_at)"""
+_KEPT_FREEZES_SECONDS = 90 * 86_400.0
+_KEPT_FREEZES = 100_000  # the newest; a bound for what alerts of others can make
 
 
 @dataclass(frozen=True)
@@ -51,11 +69,16 @@ class BaselineVersion:
 
 
 class State:
-    """The database of one state directory. Every method raises StateError when it cannot be read or written."""
+    """The database of one state directory.
+
+    Every method raises StateError when it cannot be read or written: BrokenStateError where `renew` is what helps.
+    """
 
     def __init__(self, connection: sqlite3.Connection | None, directory: Path) -> None:
         self._connection = connection
+        self._is_copy = False
         self._path = directory / FILE_NAME
+        self._identity = file_identity(self._path)
 
     @classmethod
     def open(cls, directory: Path) -> Self:
@@ -66,6 +89,13 @@ class State:
     def open_readonly(cls, directory: Path) -> Self:
         """For reading, beside a running daemon. Where there is no database yet, all is empty."""
         return cls(open_database_readonly(directory), directory)
+
+    @classmethod
+    def open_copy(cls, directory: Path) -> Self:
+        """For reading what there is, and writing once that is possible: until then every attempt is a StateError."""
+        state = cls(copy_database(directory), directory)
+        state._is_copy = True
+        return state
 
     def __enter__(self) -> Self:
         return self
@@ -80,8 +110,22 @@ class State:
         if self._connection is not None:
             self._connection.close()
 
-    def record(self, tick: TickRecord, incidents: Iterable[Incident], keep_ticks: int) -> None:
-        """Write one tick and what it did to incidents, in one transaction; forget all but the newest ticks."""
+    def renew(self) -> Path:
+        """Make a new, empty database; what is in the place of it is moved to the path that is given back."""
+        self.close()
+        self._connection, self._is_copy = None, False
+        moved_to = move_away(self._path.parent)
+        self._connection = open_database(self._path.parent)
+        self._identity = file_identity(self._path)
+        return moved_to
+
+    def record(
+        self, tick: TickRecord, incidents: Iterable[Incident], keep_ticks: int, freezes: Iterable[Freeze] = ()
+    ) -> None:
+        """Write one tick, what it did to incidents, and where nothing was learnt, in one transaction.
+
+        All but the newest ticks are forgotten, and freezes after 90 days.
+        """
         with explained(self._path), transaction(self._writable()) as cursor:
             cursor.executemany(_UPSERT, [_incident_row(incident) for incident in incidents])
             cursor.execute(
@@ -93,6 +137,23 @@ class State:
                 "DELETE FROM ticks WHERE time <= (SELECT time FROM ticks ORDER BY time DESC LIMIT 1 OFFSET ?)",
                 (keep_ticks,),
             )
+            rows = [(*astuple(each.place), each.started_at, each.ended_at) for each in freezes]
+            if rows:
+                cursor.executemany(_FREEZE, rows)
+                cursor.execute(
+                    "DELETE FROM freezes WHERE ended_at < max(?, coalesce("
+                    "(SELECT ended_at FROM freezes ORDER BY ended_at DESC LIMIT 1 OFFSET ?), 0))",
+                    (tick.time - _KEPT_FREEZES_SECONDS, _KEPT_FREEZES - 1),
+                )
+
+    def freezes_since(self, time: float) -> list[Freeze]:
+        """Where nothing was to be learnt, and when, as far as that was after `time`, in the order of the starts."""
+        rows = self._rows(
+            "SELECT node, gpu, gpu_uuid, job_id, started_at, ended_at FROM freezes WHERE ended_at > ?"
+            " ORDER BY started_at, node, gpu, gpu_uuid, job_id",
+            (time,),
+        )
+        return [Freeze(Place(*place), started_at, ended_at) for *place, started_at, ended_at in rows]
 
     def add_baseline(self, built_at: float, start: float, end: float, data: bytes) -> int:
         """Keep a baseline that was learnt from `start` to `end`; its number."""
@@ -144,12 +205,25 @@ class State:
         return TickRecord(time, Outcome(outcome), duration_seconds, findings, error)
 
     def _writable(self) -> sqlite3.Connection:
-        assert self._connection is not None  # noqa: S101 (State.open always has one)
+        if self._is_copy:
+            connection = open_database(self._path.parent)
+            self.close()
+            self._connection, self._is_copy = connection, False
+            self._identity = file_identity(self._path)
+        # SQLite goes on writing a file that was deleted: what it writes is gone with the process.
+        if self._connection is None or file_identity(self._path) != self._identity:
+            raise BrokenStateError("the state database is gone", where=str(self._path), why="its file was taken away")
+        if not is_database(self._path):
+            raise BrokenStateError("the state database is broken", where=str(self._path), why="it was overwritten")
         return self._connection
 
     def _incidents(self, condition: str, values: tuple[Any, ...]) -> list[Incident]:
         query = f"SELECT {_COLUMNS} FROM incidents WHERE {condition} ORDER BY started_at, id"  # noqa: S608 (constants)
-        return [_incident(row) for row in self._rows(query, values)]
+        rows = self._rows(query, values)
+        try:
+            return [_incident(row) for row in rows]
+        except (ValueError, TypeError) as error:
+            raise BrokenStateError("the state cannot be understood", where=str(self._path), why=str(error)) from error
 
     def _rows(self, query: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         if self._connection is None:
@@ -179,12 +253,17 @@ def _incident_row(incident: Incident) -> tuple[Any, ...]:
         incident.victims,
         json.dumps([[former.tier.value, former.until] for former in incident.former_tiers]),
         incident.recurrences,
+        json.dumps(
+            [[each.effect.value, dict(each.labels), each.started_at, each.ended_at] for each in incident.context]
+        ),
+        json.dumps([astuple(each) for each in incident.silenced_by]),
     )
 
 
 def _incident(row: tuple[Any, ...]) -> Incident:
     (id_, verdict, tier, comm, comm_name, job, job_id, ranks, node, gpu, *rest) = row
-    started_at, detected_at, ended_at, cost_ratio, evidence, victims, former_tiers, recurrences = rest
+    started_at, detected_at, ended_at, cost_ratio, evidence, victims, *rest = rest
+    former_tiers, recurrences, context, silenced_by = rest
     return Incident(
         id=id_,
         culprit=Culprit(Verdict(verdict), job, job_id, comm, comm_name, tuple(json.loads(ranks)), node, gpu),
@@ -197,4 +276,6 @@ def _incident(row: tuple[Any, ...]) -> Incident:
         evidence=json.loads(evidence),
         former_tiers=tuple(FormerTier(Tier(tier), until) for tier, until in json.loads(former_tiers)),
         recurrences=recurrences,
+        context=tuple(ContextNote(Effect(effect), *more) for effect, *more in json.loads(context)),
+        silenced_by=tuple(Silence(*each) for each in json.loads(silenced_by)),
     )

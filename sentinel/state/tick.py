@@ -12,6 +12,7 @@ class Outcome(StrEnum):
     OK = "ok"
     SOURCE_ERROR = "source_error"
     ERROR = "error"
+    ABANDONED = "abandoned"  # it hung
 
 
 @dataclass(frozen=True)

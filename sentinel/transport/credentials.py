@@ -36,7 +36,8 @@ def tls_context(access: AccessSettings) -> ssl.SSLContext:
         raise ConfigError("cannot use ca_file", where=str(access.ca_file), why=_reason(error)) from error
     if access.cert_file is not None:
         try:
-            context.load_cert_chain(access.cert_file, access.key_file)
+            # Without a password OpenSSL would ask for one on the terminal, and wait.
+            context.load_cert_chain(access.cert_file, access.key_file, password="")
         except OSError as error:
             where = f"{access.cert_file}, {access.key_file}"
             raise ConfigError("cannot use cert_file with key_file", where=where, why=_reason(error)) from error

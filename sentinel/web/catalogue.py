@@ -38,7 +38,9 @@ LAST_TICK: Final = _family(
 TICK_INTERVAL: Final = _family(
     "tick_interval_seconds", "gauge", "seconds", "From one instant to the next, as configured."
 )
-RUNS_MISSED: Final = _family("runs_missed_total", "counter", "runs", "Ticks that the scheduler was too late to start.")
+RUNS_MISSED: Final = _family(
+    "runs_missed_total", "counter", "runs", "Ticks that the scheduler was too late to start, or never did."
+)
 RUNS_SKIPPED: Final = _family(
     "runs_skipped_total", "counter", "runs", "Ticks that were not started because the one before was still going on."
 )
@@ -62,6 +64,13 @@ STATE_ERRORS: Final = _family(
     "state_errors_total", "counter", "errors", "Ticks that could not be written to the state."
 )
 STATE_BYTES: Final = _family("state_bytes", "gauge", "bytes", "Size of the state's database, its log included.")
+HISTORY_DROPPED: Final = _family(
+    "history_dropped_total",
+    "counter",
+    "columns",
+    "Ticks and bins that the status page lacks, and why.",
+    ("reason",),
+)
 DELIVERIES: Final = _family(
     "alertmanager_deliveries_total",
     "counter",
@@ -75,6 +84,9 @@ DELIVERED: Final = _family(
     "seconds",
     "When each Alertmanager last took a whole delivery, Unix time; 0 until then.",
     ("alertmanager",),
+)
+SILENCE_READS: Final = _family(
+    "silence_reads_total", "counter", "reads", "How asking Alertmanager for silences of our alerts went.", ("outcome",)
 )
 HEARTBEAT_SENT: Final = _family(
     "heartbeat_last_sent_timestamp_seconds",
@@ -97,9 +109,23 @@ CONTEXT_ALERTS: Final = _family(
 CONTEXT_DROPPED: Final = _family(
     "context_alerts_dropped_total", "counter", "alerts", "Alerts of others that are not kept, and why.", ("reason",)
 )
+CONTEXT_EFFECTS: Final = _family(
+    "context_alerts_matched",
+    "gauge",
+    "alerts",
+    "Firing alerts of others by what a [[context.match]] makes of them; none: no match, or no place.",
+    ("effect",),
+)
 INCIDENTS: Final = _family("incidents", "gauge", "incidents", "Incidents that go on now.", ("verdict", "tier"))
 OPENED: Final = _family(
     "incidents_opened_total", "counter", "incidents", "Incidents that were opened since the start.", ("verdict",)
+)
+SILENCED: Final = _family(
+    "findings_silenced_total",
+    "counter",
+    "findings",
+    "Findings that opened no incident because an alert of others silences their place.",
+    ("verdict",),
 )
 COMMUNICATORS: Final = _family(
     "communicators",

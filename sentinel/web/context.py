@@ -2,26 +2,16 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from sentinel.config.web import WebSettings
+from sentinel.model.context import ContextAlert
 from sentinel.web.notification import NotifiedAlert
 
-__all__ = ["DROP_REASONS", "Context", "ContextAlert"]
+__all__ = ["DROP_REASONS", "Context"]
 
 DROP_REASONS: Final = ("size", "full")
-
-
-@dataclass(frozen=True)
-class ContextAlert:
-    """An alert that fires. Times are Unix seconds; `received_at` is when Alertmanager last said so."""
-
-    labels: Mapping[str, str]
-    starts_at: float
-    received_at: float
 
 
 class Context:

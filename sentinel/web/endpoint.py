@@ -1,8 +1,8 @@
 """The web server of the daemon, in threads of its own."""
 
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from types import TracebackType
 from typing import Final, Self
@@ -12,7 +12,7 @@ from nccl_endpoint.access import Access
 from nccl_endpoint.address import Address
 from nccl_endpoint.errors import EndpointError
 from nccl_endpoint.limits import Limits
-from nccl_endpoint.page import Answer, Request, Site
+from nccl_endpoint.page import Answer, Page, Request, Site
 from nccl_endpoint.server import Server
 
 from sentinel import __version__
@@ -32,11 +32,15 @@ _LISTEN_HINT: Final = "Does another daemon run? Else choose another web.listen_a
 
 @dataclass(frozen=True)
 class Pages:
-    """What is served. `metrics` gives the text format, `fault` why the daemon is not ready (empty: it is)."""
+    """What is served. `metrics` gives the text format, `fault` why the daemon is not ready (empty: it is).
+
+    `more` are further pages by path.
+    """
 
     metrics: Callable[[], str]
     fault: Callable[[], str]
     webhook: Webhook
+    more: Mapping[str, Page] = field(default_factory=dict)
 
 
 class Endpoint:
@@ -100,7 +104,7 @@ class _Running:
         if self.server.address.is_loopback:
             return
         if config.users is None and config.tls is None:
-            _log.warning("everybody in the network can notify the daemon and read its metrics: set web.config_file")
+            _log.warning("everybody in the network can notify the daemon and see its pages: set web.config_file")
         elif config.tls is None:
             _log.warning("passwords cross the network in clear text: add tls_server_config to web.config_file")
 
@@ -139,7 +143,7 @@ def _site(pages: Pages) -> Site:
     return Site(
         _NAME,
         __version__,
-        get={"/metrics": metrics, "/-/healthy": lambda _: Answer("healthy\n"), "/-/ready": ready},
+        get={**pages.more, "/metrics": metrics, "/-/healthy": lambda _: Answer("healthy\n"), "/-/ready": ready},
         post={WEBHOOK_PATH: notify},
         note=pages.webhook.note,
     )

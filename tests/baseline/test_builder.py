@@ -6,6 +6,7 @@ from cluster.job import Job
 from sentinel.baseline.baseline import Baseline
 from sentinel.baseline.builder import BaselineBuilder
 from sentinel.config.detection import BaselineSettings
+from sentinel.model.place import Freeze, Place
 
 SETTINGS = BaselineSettings.model_validate({"warm_up": "4s"})
 
@@ -70,3 +71,13 @@ def test_the_first_seconds_and_operations_are_not_learnt_from() -> None:
     for snapshot in job.ticks(30):
         builder.add(snapshot)
     assert builder.build().rows == ()
+
+
+def test_leaves_out_communicators_with_a_member_where_it_is_frozen() -> None:
+    job = Job()
+    began, ended = job.start + 10.0, job.start + 20.0
+    for place, ticks in ((Place("node1"), 14), (Place("node1", gpu="2"), 14), (Place("elsewhere"), 19)):
+        builder = BaselineBuilder(SETTINGS, frozen=[Freeze(place, began, ended)])
+        for snapshot in Job().ticks(20):
+            builder.add(snapshot)
+        assert {row.ticks for row in builder.build().rows} == {ticks}

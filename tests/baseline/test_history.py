@@ -26,8 +26,8 @@ def test_statistics_survive_thinning() -> None:
     values = np.random.default_rng(3).normal(5.0, 2.0, 20_000)
     history = filled(values)
     assert history.medians(ROW)[0] == pytest.approx(5.0, abs=0.3)
-    assert history.spreads(ROW)[0] == pytest.approx(2.0, rel=0.12)
-    assert history.autocorrelations(ROW)[0] < 0.2
+    assert history.statistics(ROW).spread[0] == pytest.approx(2.0, rel=0.12)
+    assert history.statistics(ROW).autocorrelation[0] < 0.2
 
 
 @pytest.mark.parametrize("rho", [0.5, 0.9])
@@ -36,7 +36,7 @@ def test_autocorrelation(rho: float) -> None:
     values = np.zeros(4000)
     for place in range(1, len(values)):
         values[place] = rho * values[place - 1] + random.normal()
-    assert filled(values).autocorrelations(ROW)[0] == pytest.approx(rho, abs=0.12)
+    assert filled(values).statistics(ROW).autocorrelation[0] == pytest.approx(rho, abs=0.12)
 
 
 def test_outliers_do_not_move_it() -> None:
@@ -44,7 +44,7 @@ def test_outliers_do_not_move_it() -> None:
     values[::20] = 1000.0
     history = filled(values)
     assert abs(history.medians(ROW)[0]) < 0.2
-    assert 1.0 < history.spreads(ROW)[0] < 3.5  # they weigh as a heavy tail would
+    assert 1.0 < history.statistics(ROW).spread[0] < 3.5  # they weigh as a heavy tail would
 
 
 def test_rows_are_independent() -> None:
@@ -58,5 +58,5 @@ def test_rows_are_independent() -> None:
 def test_a_heavy_tail_widens_the_spread() -> None:
     """For a log-normal sample the median absolute deviation alone says 0.9; one in a hundred lies beyond 16."""
     values = np.random.default_rng(6).lognormal(0.0, 1.2, 500)
-    assert filled(values).spreads(ROW)[0] == pytest.approx(6.6, rel=0.3)
-    assert filled(-values).spreads(ROW)[0] < 1.5  # what is early does no harm
+    assert filled(values).statistics(ROW).spread[0] == pytest.approx(6.6, rel=0.3)
+    assert filled(-values).statistics(ROW).spread[0] < 1.5  # what is early does no harm

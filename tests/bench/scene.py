@@ -62,7 +62,7 @@ class Scene:
 class Outcome:
     """What became of one fault. `ticks` until it was rightly named; None where it never was.
 
-    `others` are incidents that were opened meanwhile, and say something else.
+    `others` are incidents that were opened, or came back, meanwhile and say something else.
     """
 
     scene: Scene
@@ -87,7 +87,9 @@ def play(scene: Scene, settings: DetectionSettings) -> Iterator[Outcome]:
     detector, tracker = Detector(settings, builder.build()), IncidentTracker(settings)
     opened: list[tuple[int, Incident]] = []
     for tick, snapshot in enumerate(cluster.snapshots(PAUSE_TICKS + period * len(scene.faults)), LEARNT_TICKS + 1):
-        opened += [(tick, incident) for incident in tracker.step(detector.step(snapshot)).opened]
+        changes = tracker.step(detector.step(snapshot))
+        # One that comes back is told anew: the fault before, of the same name, had ended.
+        opened += [(tick, incident) for incident in (*changes.opened, *changes.reopened)]
     # What is said before the first fault is counted with the first.
     for number, (begin, (fault, rank, cost)) in enumerate(zip(begins, scene.faults, strict=True)):
         since = begin if number else 0

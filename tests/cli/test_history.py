@@ -18,7 +18,7 @@ from sentinel.state.tick import Outcome, TickRecord
 TICK = 15
 FIELDS = {
     "id", "verdict", "tier", "comm", "comm_name", "job_id", "ranks", "node", "gpu", "started_at", "detected_at",
-    "ended_at", "cost_ratio", "evidence", "victims",
+    "ended_at", "cost_ratio", "evidence", "victims", "context", "silenced_by",
 }  # fmt: skip
 
 

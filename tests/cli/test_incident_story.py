@@ -6,6 +6,7 @@ from servers.incidents import CULPRIT, incident
 from sentinel.cli.incident_story import incident_story
 from sentinel.config.alertmanager import AlertmanagerSettings
 from sentinel.config.settings import Settings
+from sentinel.model.context import ContextNote, Effect, Silence
 from sentinel.model.incident import Incident, Verdict
 
 SETTINGS = Settings(alertmanager=AlertmanagerSettings.model_validate({"urls": ["http://am-0:9093"]}))
@@ -109,3 +110,19 @@ def test_a_terminal_is_not_moved_by_names() -> None:
     text = story(replace(incident(evidence={"k": "\x1b]0;x\x07"}), culprit=culprit))
     assert not set(text) & {"\x1b", "\r", "\x07"}
     assert "communicator [2Jdp 00000000000000aa" in text
+
+
+def test_what_others_say_and_who_has_silenced_it() -> None:
+    began = incident().started_at
+    notes = (
+        ContextNote(Effect.FREEZE, {"alertname": "NodeDown", "node": "n1", "odd": "\x1b[2J"}, began - 60.0),
+        ContextNote(Effect.NOTE, {"node": "n1"}, began - 60.0, began),
+    )
+    silences = (Silence("5e1f", "ops", "swap the fan", began + 900.0), Silence("77", "ali", "later", began))
+    text = story(incident(context=notes, silenced_by=silences))
+    assert (
+        'known  NodeDown (freeze), since 2026-11-29T19:35:00.500Z, fires\n         node="n1", odd="[2J"\n'
+        "       an alert without a name (note), since 2026-11-29T19:35:00.500Z, ended 2026-11-29T19:36:00.500Z\n"
+    ) in text
+    assert "muted  until 2026-11-29T19:51:00.500Z by ops: swap the fan\n         silence 5e1f\n" in text
+    assert "       was until 2026-11-29T19:36:00.500Z by ali: later\n" in text

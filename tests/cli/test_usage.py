@@ -17,6 +17,7 @@ COMMANDS = [
     ("baseline", "show"),
     ("baseline", "diff"),
     ("backtest", "--from", "1h", "--to", "now"),
+    ("advise", "--from", "1h"),
     ("check-config",),
     ("explain", "abc"),
     ("status",),
@@ -39,7 +40,13 @@ def test_a_wrong_configuration_is_2_and_said_on_stderr(run: Run, tmp_path: Path,
 
 @pytest.mark.parametrize(
     "command",
-    [("run", "--once"), ("baseline", "build"), ("backtest", "--from", "1h", "--to", "now"), ("status",)],
+    [
+        ("run", "--once"),
+        ("baseline", "build"),
+        ("backtest", "--from", "1h", "--to", "now"),
+        ("advise", "--from", "1h"),
+        ("status",),
+    ],
     ids=" ".join,
 )
 def test_a_server_that_cannot_be_reached_is_3(run: Run, tmp_path: Path, command: tuple[str, ...]) -> None:

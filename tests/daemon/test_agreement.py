@@ -14,6 +14,7 @@ from sentinel.config.prometheus import PrometheusSettings
 from sentinel.config.schedule import ScheduleSettings
 from sentinel.config.settings import Settings
 from sentinel.daemon.backtest import run_backtest
+from sentinel.daemon.clock import SteadyClock
 from sentinel.daemon.cycle import Cycle
 from sentinel.daemon.dispatch import Dispatch
 from sentinel.daemon.tally import Tally
@@ -58,7 +59,7 @@ def test_run_and_backtest_say_the_same_tick_for_tick(tmp_path: Path) -> None:
         state=state,
         keep_ticks=1000,
         tally=Tally(),
-        clock=lambda: now[0],
+        clock=SteadyClock(lambda: now[0], lambda: now[0]),
         monotonic=lambda: 0.0,
     )
     named = set()

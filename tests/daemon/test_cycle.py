@@ -14,11 +14,13 @@ from sentinel.config.prometheus import PrometheusSettings
 from sentinel.config.schedule import ScheduleSettings
 from sentinel.config.settings import Settings
 from sentinel.daemon.backtest import run_backtest
+from sentinel.daemon.clock import SteadyClock
 from sentinel.daemon.cycle import Cycle, Report
 from sentinel.daemon.dispatch import Dispatch
 from sentinel.daemon.tally import Tally
 from sentinel.detect.detector import Detector
 from sentinel.errors import SinkError, SourceError, StateError
+from sentinel.history.look import Look
 from sentinel.incident.tracker import IncidentTracker
 from sentinel.model.incident import Tier, Verdict
 from sentinel.model.instant import format_instant
@@ -72,7 +74,7 @@ class Rig:
             state=self.state,
             keep_ticks=1000,
             tally=self.tally,
-            clock=lambda: self.now,
+            clock=SteadyClock(lambda: self.now, lambda: self.now),
             monotonic=lambda: 0.0,
         )
 
@@ -266,7 +268,7 @@ def test_a_detector_that_fails_does_so_once_per_instant_and_resolves_nothing(rig
     assert rig.tally.ticks[Outcome.ERROR] == 1
 
 
-def _broken(snapshot: Snapshot) -> None:
+def _broken(snapshot: Snapshot, frozen: frozenset[int]) -> None:
     raise ZeroDivisionError
 
 
@@ -331,3 +333,17 @@ def test_a_fault_in_bursts_is_one_incident_whatever_restart(tmp_path: Path) -> N
     assert one.ended_at is not None
     assert START + 90 * TICK < one.ended_at <= START + 99 * TICK
     assert {alert.starts_at for alerts in rig.sink.sent for alert in alerts} == {format_instant(one.started_at)}
+
+
+def test_what_a_tick_saw_is_shown_with_the_incidents_after_it(rig: Rig) -> None:
+    looks: list[Look] = []
+    rig.cycle._show = looks.append
+    for tick in range(35, HEALTHY + 6):
+        rig.run(tick)
+    assert [look.snapshot.time for look in looks] == [START + tick * TICK for tick in range(35, HEALTHY + 6)]
+    assert all(look.lateness is not None for look in looks)
+    assert not looks[0].incidents
+    assert [incident.culprit.ranks for incident in looks[-1].incidents] == [(3,)]
+    rig.source.down = True
+    rig.run(HEALTHY + 6)
+    assert len(looks) == HEALTHY + 6 - 35

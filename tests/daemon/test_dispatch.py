@@ -28,7 +28,7 @@ def dispatch(sink: RecordingSink, *known: Incident) -> Dispatch:
 
 
 def test_nothing_is_sent_while_there_is_nothing_to_say(sink: RecordingSink) -> None:
-    assert dispatch(sink).send(NOW) == ()
+    assert not dispatch(sink).send(NOW)
     assert sink.sent == []
 
 
@@ -39,31 +39,48 @@ def test_a_change_is_told_at_once_and_the_rest_at_the_resend_interval(sink: Reco
     for tick in range(6):
         if tick:
             one.update(Changes(ongoing=(incident(),)))
-        sent.append(len(one.send(NOW + 30 * tick + (0.004 if tick % 2 else 0.0))))
-    assert sent == [1, 0, 1, 0, 1, 0]
+        sent.append(one.send(NOW + 30 * tick + (0.004 if tick % 2 else 0.0)))
+    assert sent == [True, False] * 3
     one.update(Changes(ongoing=(incident(),), opened=(incident("other", ranks=(4,)),)))
-    assert len(one.send(NOW + 180)) == 1
+    assert one.send(NOW + 180)
     assert len(sink.sent[-1]) == 2
 
 
 def test_a_delivery_that_failed_is_made_again_at_the_next_tick(sink: RecordingSink) -> None:
     one = dispatch(sink, incident())
-    sink.receipt = Receipt.UNREACHABLE
+    sent = []
+    for tick in range(4):
+        sink.receipt = Receipt.UNREACHABLE if tick < 2 else Receipt.ACCEPTED
+        sent.append(one.send(NOW + 30 * tick))
+        one.outcomes()
+    assert sent == [True, True, True, False]
+
+
+def test_what_a_newer_delivery_took_the_place_of_is_not_made_again(sink: RecordingSink) -> None:
+    one = dispatch(sink, incident())
+    sink.receipt = Receipt.SUPERSEDED
     one.send(NOW)
-    one.send(NOW + 30)
-    sink.receipt = Receipt.ACCEPTED
-    one.send(NOW + 60)
-    one.send(NOW + 90)
-    assert len(sink.sent) == 3
+    one.outcomes()
+    assert not one.send(NOW + 5)
+
+
+def test_between_ticks_only_what_no_tick_sent_in_time_is_sent(sink: RecordingSink) -> None:
+    one = dispatch(sink, incident())
+    assert one.resend(NOW)  # at the start, before the first tick
+    assert not one.resend(NOW + 59)
+    assert one.resend(NOW + 60)
+    assert not one.send(NOW + 60)
+    one.update(Changes(opened=(incident("other", ranks=(4,)),)))
+    assert one.resend(NOW + 61)  # the tick that found it hangs now
 
 
 def test_a_partial_success_is_not_repeated_at_once(sink: RecordingSink) -> None:
     """The alerts that Alertmanager refused would be refused again."""
     one = dispatch(sink, incident())
     sink.receipt = Receipt.PARTIAL
-    one.send(NOW)
-    one.send(NOW + 30)
-    assert len(sink.sent) == 1
+    assert one.send(NOW)
+    one.outcomes()
+    assert not one.send(NOW + 30)
 
 
 def test_an_ended_incident_is_sent_as_resolved_for_fifteen_minutes(sink: RecordingSink) -> None:
@@ -166,7 +183,7 @@ def beating(sink: RecordingSink, *known: Incident) -> Dispatch:
 
 def test_a_heartbeat_is_sent_at_the_resend_interval_also_when_there_is_nothing_else_to_say(sink: RecordingSink) -> None:
     one = beating(sink)
-    assert [len(one.send(NOW + 30 * tick)) for tick in range(5)] == [1, 0, 1, 0, 1]
+    assert [one.send(NOW + 30 * tick) for tick in range(5)] == [True, False, True, False, True]
     names = [[alert.labels["alertname"] for alert in alerts] for alerts in sink.sent]
     assert names == [["NcclSentinelHeartbeat"]] * 3
     assert [parse_instant(alert.ends_at) for (alert,) in sink.sent] == [NOW + 240, NOW + 300, NOW + 360]

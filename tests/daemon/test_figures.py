@@ -42,7 +42,7 @@ def busy() -> Tally:
         baseline_built_at=NOW - 1000.0,
     )
     tally.ticks[Outcome.OK] += 3
-    tally.deliveries[REPLICA, Receipt.BUSY] += 1
+    tally.deliveries[REPLICA, Receipt.SUPERSEDED] += 1
     tally.opened[Verdict.STALLED] += 1
     tally.tick_seconds.observe(0.2)
     tally.count_source_request("error", 0.3)
@@ -77,7 +77,7 @@ def test_numbers_are_where_they_belong(tmp_path: Path) -> None:
         ("source_request_duration_seconds_sum",): 0.3,
         ("last_tick_timestamp_seconds",): NOW - 5.0,
         ("tick_interval_seconds",): 30.0,
-        ("alertmanager_deliveries_total", REPLICA, "busy"): 1.0,
+        ("alertmanager_deliveries_total", REPLICA, "superseded"): 1.0,
         ("alertmanager_deliveries_total", REPLICA, "accepted"): 0.0,
         ("alertmanager_last_success_timestamp_seconds", REPLICA): NOW - 1.0,
         ("heartbeat_last_sent_timestamp_seconds",): NOW - 1.0,
@@ -133,3 +133,11 @@ def test_no_secret_is_on_the_page(tmp_path: Path) -> None:
     assert REPLICA in page
     assert "secret" not in page
     assert "hunter2" not in page
+
+
+def test_a_heartbeat_that_is_switched_off_is_not_missing(tmp_path: Path) -> None:
+    """An alert on its age finds nothing, rather than 0."""
+    found = figures(tmp_path, busy(), alertmanager={"urls": [REPLICA], "heartbeat": False})
+    names = {name for name, *_ in values(exposition(found.samples(NOW)))}
+    assert not {name for name in names if name.startswith("heartbeat")}
+    assert "alertmanager_last_success_timestamp_seconds" in names

@@ -1,8 +1,10 @@
 """The daemon as a process, with a real Prometheus and a real Alertmanager."""
 
 import json
+import os
 import signal
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +18,11 @@ from servers.process import wait_until
 from servers.prometheus import fill, prometheus
 from servers.webhook import Webhook, webhook
 
+from sentinel.config.settings import Settings
+from sentinel.daemon.cycle import Report
+from sentinel.daemon.service import run_forever
+from sentinel.daemon.timetable import Timetable
+from sentinel.daemon.watch import Watch
 from sentinel.state.store import State
 
 TICK = 15
@@ -107,3 +114,39 @@ def test_without_prometheus_it_runs_on_and_says_so(tmp_path: Path) -> None:
         assert running.process.poll() is None
         assert running.stop() < 5.0
     assert "cannot query Prometheus" in str(running.events())
+
+
+def test_ticks_go_on_when_the_scheduler_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its thread is dead, or waits for a time that the machine's clock was set away from."""
+    started: list[Timetable] = []
+
+    class Paused(Timetable):
+        def start(self) -> None:
+            super().start()
+            started.append(self)
+            if len(started) == 1:
+                self._scheduler.pause()
+
+    ticks: list[Report] = []
+    run = Watch.run
+    monkeypatch.setattr("sentinel.daemon.service.Timetable", Paused)
+    monkeypatch.setattr(Watch, "run", lambda self: ticks.append(run(self)) or ticks[-1])
+    settings = Settings.model_validate(
+        {
+            "prometheus": {"url": "http://127.0.0.1:9", "retries": 0},
+            "alertmanager": {"urls": []},
+            "schedule": {"tick": "1s", "evaluation_delay": "0s"},
+            "state": {"directory": tmp_path / "state"},
+            "web": {"listen_address": "127.0.0.1:0"},
+        }
+    )
+
+    def stop() -> None:
+        wait_until(lambda: len(ticks) >= 5, "ticks go on")
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    stopper = threading.Thread(target=stop)
+    stopper.start()
+    run_forever(settings, lambda: settings, time.time)
+    stopper.join()
+    assert len(started) == 2

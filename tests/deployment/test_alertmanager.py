@@ -92,6 +92,7 @@ def send(url: str, *incidents: Incident, **labels: str) -> None:
     writer = AlertWriter(settings, PrometheusSettings(), 30.0)
     with AlertmanagerSink(settings) as sink:
         sink.send([writer.write(each, time.time()) for each in incidents])
+        sink.settle(10.0)
 
 
 def post(url: str, **labels: str) -> None:

@@ -72,8 +72,8 @@ def test_names_of_records_follow_the_convention() -> None:
         (rule,) = (each for each in rules(RECORDING) if each["record"] == name)
         assert metric.endswith("_total") is (operations == "sum"), "rate() takes _total off, sum() does not"
         # The level is what the sum keeps.
-        labels = set(re.findall(r"job_id|comm|rank|op|peer|direction|state", level))
-        kept = re.findall(r"(?:sum|max|count|quantile) by \(([^)]*)\)", rule["expr"])
+        labels = set(re.findall(r"job_id|comm|rank|op|le|peer|direction|state", level))
+        kept = re.findall(r"(?:sum|max|min|avg|count|quantile) by \(([^)]*)\)", rule["expr"])
         if kept:
             assert labels == {label.strip() for label in kept[0].split(",")}
 

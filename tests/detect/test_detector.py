@@ -1,5 +1,8 @@
 """The detectors on a simulated job: what they name, what they hold, what they leave alone."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from cluster.job import Cell, Job
 from cluster.judge import SETTINGS, findings, learnt, steps
@@ -7,6 +10,7 @@ from cluster.judge import SETTINGS, findings, learnt, steps
 from sentinel.config.detection import DetectionSettings
 from sentinel.detect.detector import Detector
 from sentinel.model.incident import Verdict
+from sentinel.model.snapshot import ExporterTable, Snapshot
 
 
 def test_names_the_late_rank_and_nobody_else_within_three_ticks() -> None:
@@ -145,7 +149,26 @@ def test_series_that_stay_away_are_a_job_that_ended() -> None:
     job.delay_seconds[3] = 0.001
     steps(detector, job.ticks(6))
     job.silent = set(range(8))
-    assert steps(detector, job.ticks(40))[-1].held == frozenset()
+    assert steps(detector, (with_exporter(each) for each in job.ticks(40)))[-1].held == frozenset()
+
+
+def test_a_store_in_which_there_is_nothing_any_more_tells_of_no_end() -> None:
+    """Who falls silent together with all exporters is not known to have ended."""
+    job = Job()
+    detector = learnt(job)
+    job.delay_seconds[3] = 0.001
+    (key,) = {finding.culprit.key for finding in steps(detector, job.ticks(6))[-1].findings}
+    job.silent = set(range(8))
+    nothing = steps(detector, job.ticks(40))
+    assert all(not each.judged and key in each.held for each in nothing)
+    job.silent = set()
+    assert key in {finding.culprit.key for each in steps(detector, job.ticks(6)) for finding in each.findings}
+
+
+def with_exporter(snapshot: Snapshot) -> Snapshot:
+    """One that answers."""
+    code = snapshot.vocabulary.code("node0:9847")
+    return replace(snapshot, exporters=ExporterTable(np.array([code], dtype=np.int32), np.array([snapshot.time])))
 
 
 def test_a_partial_answer_is_an_abstention_that_holds() -> None:

@@ -45,9 +45,11 @@ def judge(
             continue
         vocabulary, states = snapshot.vocabulary, dict.fromkeys(membership.communicators, "watching")
         lateness = measure_lateness(window, vocabulary, 5)
-        slow, _ = links.step(window, gained, lateness, membership, vocabulary, states)
         times = measure_step_times(gained.network, vocabulary, 8)
-        slower, _ = fabric.step(window, lateness, times, membership, vocabulary, states, links.suspects())
+        look = fabric.look(lateness, times, membership, vocabulary)
+        risen = look.reading.risen()
+        slow, _ = links.step(window, gained, times, lateness, membership, vocabulary, states, risen=risen)
+        slower, _ = fabric.step(window, look, membership, vocabulary, states, links.suspects())
         found.append((snapshot.time, slow + slower))
     return found
 

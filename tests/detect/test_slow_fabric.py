@@ -27,8 +27,9 @@ class Watch:
     def step(self, tick: Tick, states: dict[int, str] | None = None, apart: Iterable[int] = ()) -> list[Finding]:
         ring = self.ring
         times = measure_step_times(tick.traffic.network, ring.vocabulary, 8)
+        look = self.fabric.look(tick.lateness, times, ring.membership, ring.vocabulary)
         found, self.held = self.fabric.step(
-            tick.window, tick.lateness, times, ring.membership, ring.vocabulary, states or ring.states, set(apart)
+            tick.window, look, ring.membership, ring.vocabulary, states or ring.states, set(apart)
         )
         return found
 
@@ -204,7 +205,8 @@ def test_every_slow_communicator_of_a_job_is_one_finding_under_one_name() -> Non
         both = replace(
             first.membership, communicators={**first.membership.communicators, **second.membership.communicators}
         )
-        return fabric.step(one.window, late, times, both, first.vocabulary, first.states | second.states)[0]
+        look = fabric.look(late, times, both, first.vocabulary)
+        return fabric.step(one.window, look, both, first.vocabulary, first.states | second.states)[0]
 
     def run(count: int) -> list[list[Finding]]:
         return [step(*pair) for pair in zip(first.ticks(count), second.ticks(count), strict=True)]

@@ -8,6 +8,7 @@ from cluster.fabric import Noise, Ring, Tick, ar1, iid, log_normal
 
 from sentinel.config.detection_slow_link import SlowLinkSettings
 from sentinel.detect.slow_links import SlowLinks
+from sentinel.measure.step_times import measure_step_times
 from sentinel.model.incident import Finding, Verdict
 
 
@@ -20,8 +21,9 @@ class Watch:
 
     def step(self, tick: Tick, states: dict[int, str] | None = None) -> list[Finding]:
         ring = self.ring
+        times = measure_step_times(tick.traffic.network, ring.vocabulary, 8)
         found, self.held = self.links.step(
-            tick.window, tick.traffic, tick.lateness, ring.membership, ring.vocabulary, states or ring.states
+            tick.window, tick.traffic, times, tick.lateness, ring.membership, ring.vocabulary, states or ring.states
         )
         return found
 

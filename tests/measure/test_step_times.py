@@ -55,3 +55,16 @@ def test_only_what_a_rank_answers_for_counts_but_all_of_it_is_its_time() -> None
 def test_nothing_is_known_of_nothing() -> None:
     times = measure_step_times(NetworkTable.empty(), Vocabulary(), min_steps=8)
     assert len(times.steps) == 0
+
+
+def test_the_links_of_some_communicators_are_what_they_are_alone() -> None:
+    of_a = (("a", 0, 1, "send", "wire", 10.0, 0.1), ("a", 1, 0, "send", "wire", 10.0, 0.2))
+    of_b = (("b", 0, 1, "send", "wire", 10.0, 0.9), ("b", 1, 0, "send", "wire", 10.0, 0.3))
+    times, vocabulary = measure(*of_a, *of_b)
+    alone, _ = measure(*of_b)
+    some = times.of({vocabulary.find("b") or 0})
+    assert vocabulary.texts(some.comm) == ["b", "b"]
+    for name in ("rank", "peer", "group", "steps", "step_seconds", "peers_seconds", "direction_seconds"):
+        assert getattr(some, name).tolist() == getattr(alone, name).tolist()
+    everything = {vocabulary.find(comm) or 0 for comm in ("a", "b")}
+    assert times.of(everything) is times

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
-TOOLS = ("bash", "cat", "dirname", "env", "mkdir", "sed", "sort", "tail")
+TOOLS = ("bash", "cat", "dirname", "env", "mkdir", "rm", "sed", "sort", "tail")
 SERVERS = ("prometheus", "promtool", "prometheus-alertmanager", "amtool")
 
 
@@ -57,6 +57,21 @@ def test_without_apt_it_says_what_to_do(checkout):
     assert "this system has no apt-get" in result.stderr
     assert "systemctl mask" in result.stderr
     assert "apt-get install --no-install-recommends prometheus-alertmanager\n" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["chromium-headless-shell", "chromium", "google-chrome"])
+def test_a_browser_on_the_path_is_used(checkout, name):
+    add_program(checkout, name)
+    result = run(checkout, "setup-browser")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    assert not (checkout / ".tools" / "browser").exists()
+
+
+def test_without_a_browser_everything_else_goes_on(checkout):
+    result = run(checkout, "setup-browser")
+    assert result.returncode == 0
+    assert "this system has no apt-get" in result.stderr
+    assert "The tests of the status page will fail." in result.stderr
 
 
 def test_without_python_it_names_the_packages(checkout):

@@ -46,6 +46,10 @@ def test_holds_packages_compiled_parts_and_traces(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {PLUGIN, PLAYER, "sentinel/__init__.py", "nccl_exporter/__init__.py", "nccl_endpoint/__init__.py"} <= names
     assert {f"sentinel/demo/traces/late1ms/rank{rank:02}.jsonl.xz" for rank in range(8)} <= names
+    page = {
+        f"sentinel/page/static/{each}" for each in ("index.html", "main.js", "style.css", "vendor/uPlot.LICENSE.txt")
+    }
+    assert page <= names
     assert any(name.endswith("dist-info/licenses/LICENSE") for name in names)
     packages = {name.split("/")[0] for name in names if ".dist-info/" not in name}
     assert packages == {"sentinel", "nccl_exporter", "nccl_endpoint"}

@@ -27,8 +27,11 @@ def prometheus(
     scrape_interval: str = "1s",
     flags: Sequence[str] = (),
     options: str = "",
+    port: int | None = None,
 ) -> Iterator[str]:
-    """Run Prometheus on `directory`/data, scraping `targets` (host:port). Gives its address.
+    """Run Prometheus on `directory`/data and `port` (a free one when not given), scraping `targets` (host:port).
+
+    Gives its address.
 
     `options` are more keys of the scrape configuration, as YAML's {} has them.
     """
@@ -39,7 +42,7 @@ def prometheus(
         f"global: {{scrape_interval: {scrape_interval}, scrape_timeout: {scrape_interval}}}\n"
         f"scrape_configs: [{{job_name: nccl, static_configs: {static}{', ' * bool(options)}{options}}}]\n"
     )
-    url = f"http://127.0.0.1:{free_port()}"
+    url = f"http://127.0.0.1:{port or free_port()}"
     arguments = [
         find_program("prometheus"),
         f"--config.file={config}",

@@ -7,13 +7,21 @@ from sentinel.sink.interface import Delivery, Receipt
 
 
 class RecordingSink:
-    """Keeps what it is sent, by delivery; answers `receipt`."""
+    """Keeps what it is sent, by delivery; answers `receipt`, at once."""
 
     def __init__(self) -> None:
         self.sent: list[list[Alert]] = []
         self.receipt = Receipt.ACCEPTED
+        self._outcomes: list[Delivery] = []
 
-    def send(self, alerts: Sequence[Alert]) -> tuple[Delivery, ...]:
+    def send(self, alerts: Sequence[Alert]) -> None:
         self.sent.append(list(alerts))
         error = "" if self.receipt is Receipt.ACCEPTED else "it is down"
-        return (Delivery("http://recorder", self.receipt, error),)
+        self._outcomes.append(Delivery("http://recorder", self.receipt, error))
+
+    def outcomes(self) -> tuple[Delivery, ...]:
+        outcomes, self._outcomes = tuple(self._outcomes), []
+        return outcomes
+
+    def settle(self, seconds: float) -> None:
+        pass

@@ -35,6 +35,25 @@ def two_level(ranks: int = 64, layers: int = 8, step_seconds: float = 3.0) -> La
     return Layout(ranks, kinds, Program((Block(layer, layers),)), np.zeros(ranks, dtype=np.int64))
 
 
+def hybrid(ranks: int = 64, layers: int = 8, step_seconds: float = 3.0) -> Layout:
+    """Hybrid sharding: sharded inside pairs of nodes, replicated between the pairs.
+
+    Each node's ranks are in one communicator of its pair and in one with their like of every second node. The step ends
+    with a small all-reduce of everybody (the gradient's norm).
+    """
+    share = step_seconds / layers
+    compute, transfer = share * (1 - _COMMUNICATION_RATIO) / 2, share * _COMMUNICATION_RATIO
+    layer: tuple[Phase, ...] = (
+        Collective("pair", "AllGather", 1 << 26, transfer * 0.3, compute),
+        Collective("pair", "ReduceScatter", 1 << 26, transfer * 0.3, compute),
+        Collective("replica", "AllReduce", 1 << 25, transfer * 0.4),
+    )
+    norm = Collective("world", "AllReduce", 8, 0.0005, 0.001, "TREE", "LL")
+    kinds = _kinds(ranks, "world", "pair", "replica")
+    program = Program((Block((*layer * layers, norm)),))
+    return Layout(ranks, kinds, program, np.zeros(ranks, dtype=np.int64))
+
+
 def pipeline(stages: int = 4, replicas: int = 16, microbatches: int = 4, step_seconds: float = 3.0) -> Layout:
     """Stages of `replicas` ranks each: rank r of a stage sends to rank r of the next. Gradients inside each stage.
 
@@ -74,11 +93,19 @@ def four_communicators(ranks: int = 64, step_seconds: float = 3.0) -> Layout:
 
 def _kinds(ranks: int, *names: str) -> dict[str, Kind]:
     everybody = np.arange(ranks)
-    shapes = {"world": (1, ranks, ""), "node": (-1, 8, ""), "tensor": (-1, 8, "tp"), "context": (-1, 4, "cp")}
+    shapes = {
+        "world": (1, ranks, ""),
+        "node": (-1, 8, ""),
+        "pair": (-1, 16, "shard"),
+        "tensor": (-1, 8, "tp"),
+        "context": (-1, 4, "cp"),
+    }
     kinds = {}
     for name in names:
         if name == "data":  # one rank of each node
             kinds[name] = Kind(name, everybody.reshape(-1, min(8, ranks)).T.copy(), "dp")
+        elif name == "replica":  # one rank of each pair of nodes
+            kinds[name] = Kind(name, everybody.reshape(-1, 16).T.copy(), "replicate")
         else:
             count, nranks, comm_name = shapes[name]
             kinds[name] = Kind(name, everybody.reshape(count, min(nranks, ranks)), comm_name)

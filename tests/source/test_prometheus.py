@@ -15,7 +15,7 @@ from servers.prometheus import fill, prometheus
 
 from sentinel.config.prometheus import PrometheusSettings
 from sentinel.model.snapshot import Snapshot
-from sentinel.source import prometheus as module
+from sentinel.source import prometheus_chunks as module
 from sentinel.source.prometheus import PrometheusSource
 from sentinel.source.prometheus_grid import Axis
 from sentinel.source.prometheus_session import AnswerTooLargeError

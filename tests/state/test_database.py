@@ -3,9 +3,16 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from servers.incidents import incident
 
 from sentinel.errors import StateError
-from sentinel.state.database import FILE_NAME, open_database, open_database_readonly, transaction
+from sentinel.state.database import (
+    FILE_NAME,
+    BrokenStateError,
+    open_database,
+    open_database_readonly,
+    transaction,
+)
 from sentinel.state.schema import MIGRATIONS, VERSION
 from sentinel.state.store import State
 from sentinel.state.tick import Outcome, TickRecord
@@ -123,3 +130,64 @@ def test_a_transaction_is_all_or_nothing(tmp_path: Path) -> None:
         write("INSERT INTO nowhere VALUES (1)")
     assert connection.execute("SELECT count(*) FROM ticks").fetchone() == (0,)
     connection.close()
+
+
+def test_what_cannot_be_written_is_read_until_it_can(tmp_path: Path) -> None:
+    with State.open(tmp_path) as state:
+        state.record(TICK, [], 10)
+    log = tmp_path / f"{FILE_NAME}-wal"
+    log.mkdir()
+    with pytest.raises(StateError, match="unable to open"):
+        State.open(tmp_path)
+    later = TickRecord(2.0, Outcome.OK, 0.1, 0)
+    with State.open_copy(tmp_path) as state:
+        assert state.last_tick() == TICK
+        with pytest.raises(StateError, match="unable to open"):
+            state.record(later, [], 10)
+        assert state.last_tick() == TICK
+        log.rmdir()
+        state.record(later, [], 10)
+    with State.open_readonly(tmp_path) as state:
+        assert state.last_tick() == later
+
+
+@pytest.mark.parametrize("harm", ["deleted", "replaced", "overwritten"])
+def test_a_database_that_is_gone_is_noticed_and_renewed(tmp_path: Path, harm: str) -> None:
+    path = tmp_path / FILE_NAME
+    with State.open(tmp_path) as state:
+        state.record(TICK, [], 10)
+        if harm == "overwritten":
+            path.write_bytes(b"not a database at all" * 1000)
+        else:
+            path.unlink()
+        if harm == "replaced":
+            path.write_bytes(b"")
+        with pytest.raises(BrokenStateError):
+            state.record(TICK, [], 10)
+        moved_to = state.renew()
+        state.record(TICK, [], 10)
+    assert moved_to.exists() == (harm != "deleted")
+    with State.open_readonly(tmp_path) as state:
+        assert state.last_tick() == TICK
+
+
+def test_a_renewal_that_fails_is_tried_again(tmp_path: Path) -> None:
+    with State.open(tmp_path) as state:
+        (tmp_path / FILE_NAME).unlink()
+        (tmp_path / f"{FILE_NAME}.broken").mkdir()
+        (tmp_path / FILE_NAME).write_bytes(b"another")
+        with pytest.raises(StateError, match="cannot move the state away"):
+            state.renew()
+        with pytest.raises(BrokenStateError):
+            state.record(TICK, [], 10)
+        (tmp_path / f"{FILE_NAME}.broken").rmdir()
+        state.renew()
+        state.record(TICK, [], 10)
+
+
+def test_a_row_that_no_program_of_ours_wrote_is_named(tmp_path: Path) -> None:
+    with State.open(tmp_path) as state:
+        state.record(TICK, [incident()], 10)
+        state._connection.execute("UPDATE incidents SET evidence = '{'")
+        with pytest.raises(BrokenStateError, match="cannot be understood"):
+            state.open_incidents()

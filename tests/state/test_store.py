@@ -1,8 +1,11 @@
+from dataclasses import replace
 from pathlib import Path
 
 from servers.incidents import incident
 
+from sentinel.model.context import ContextNote, Effect, Silence
 from sentinel.model.incident import FormerTier, Tier
+from sentinel.model.place import Freeze, Place
 from sentinel.state.store import BaselineVersion, State
 from sentinel.state.tick import Outcome, TickRecord
 
@@ -36,6 +39,29 @@ def test_a_tier_that_rose_and_a_recurrence_are_kept(tmp_path: Path) -> None:
         state.record(tick(2.0), [risen], 10)
     with State.open(tmp_path) as state:
         assert state.open_incidents() == [risen]
+
+
+def test_what_else_is_known_of_an_incident_is_kept(tmp_path: Path) -> None:
+    note = ContextNote(Effect.FREEZE, {"alertname": "NodeDown", "odd": 'a"b\n\0'}, 3.5, 4.5)
+    known = incident(context=(note, replace(note, ended_at=None)), silenced_by=(Silence("5e1f", "ops", "é", 99.0),))
+    with State.open(tmp_path) as state:
+        state.record(tick(1.0), [incident()], 10)
+        state.record(tick(2.0), [known], 10)
+    with State.open(tmp_path) as state:
+        assert state.open_incidents() == [known]
+
+
+def test_freezes_grow_until_they_end_and_are_forgotten_after_90_days(tmp_path: Path) -> None:
+    one, other = Place("n1"), Place("n1", gpu="3", job_id="4711")
+    with State.open(tmp_path) as state:
+        state.record(tick(1.0), [], 10, [Freeze(one, 0.5, 1.0)])
+        state.record(tick(2.0), [], 10, [Freeze(one, 0.5, 2.0), Freeze(other, 1.5, 2.0)])
+        state.record(tick(3.0), [], 10, [Freeze(one, 0.5, 1.0)])  # an instant that is caught up with
+        assert state.freezes_since(0.0) == [Freeze(one, 0.5, 2.0), Freeze(other, 1.5, 2.0)]
+        assert state.freezes_since(2.0) == []
+        later = 91 * 86_400.0
+        state.record(tick(later), [], 10, [Freeze(one, later, later)])
+        assert state.freezes_since(0.0) == [Freeze(one, later, later)]
 
 
 def test_incidents_by_time_and_by_id(tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
 import base64
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,12 @@ def test_tls_files_are_checked(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot use cert_file with key_file"):
         tls_context(AccessSettings(cert_file=CERTIFICATE, key_file=broken))
     assert tls_context(AccessSettings(ca_file=CERTIFICATE, cert_file=CERTIFICATE, key_file=KEY)).check_hostname
+
+
+def test_a_key_with_a_passphrase_is_refused_and_asks_nobody(tmp_path: Path) -> None:
+    key = tmp_path / "locked.key"
+    command = ["openssl", "pkey", "-in", KEY, "-aes256", "-passout", "pass:sesame", "-out", key]
+    subprocess.run(command, check=True, capture_output=True)
+    with pytest.raises(ConfigError, match="cannot use cert_file with key_file") as caught:
+        tls_context(AccessSettings(cert_file=CERTIFICATE, key_file=key))
+    assert str(key) in caught.value.where

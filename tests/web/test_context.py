@@ -4,7 +4,8 @@ from typing import Any
 import pytest
 
 from sentinel.config.web import WebSettings
-from sentinel.web.context import Context, ContextAlert
+from sentinel.model.context import ContextAlert
+from sentinel.web.context import Context
 from sentinel.web.notification import NotifiedAlert
 
 NOW = 1_795_980_960.0

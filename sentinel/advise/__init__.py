@@ -1,0 +1,1 @@
+"""What accumulated measurements say about algorithms, protocols and message sizes."""
