@@ -9,10 +9,10 @@ import numpy.typing as npt
 from sentinel.baseline.baseline import Baseline, BaselineRow
 from sentinel.baseline.history import ThinnedHistory
 from sentinel.config.detection import BaselineSettings
-from sentinel.measure.index import Rows, grown
 from sentinel.measure.lateness import Lateness, measure_lateness
 from sentinel.measure.membership import MembershipReader
 from sentinel.measure.role_index import RoleIndex
+from sentinel.measure.row_space import Column, Rows
 from sentinel.measure.warm_up import WarmUp
 from sentinel.measure.window import Differencer, Window
 from sentinel.model.place import Freeze
@@ -43,10 +43,8 @@ class BaselineLearner:
     def __init__(self, settings: BaselineSettings, capacity: int = 512) -> None:
         self._settings = settings
         self.roles = RoleIndex()
-        self._lateness = ThinnedHistory(capacity)
-        self._wait = ThinnedHistory(capacity)
-        self._duration = ThinnedHistory(capacity)
-        self._operations = np.empty(0)
+        self._lateness, self._wait, self._duration = (ThinnedHistory(self.roles, capacity) for _ in range(3))
+        self._operations = Column(self.roles, 0.0)
 
     def add(self, lateness: Lateness, rows: Rows, fit: Callable[[int], bool]) -> None:
         """Learn from one window.
@@ -61,12 +59,11 @@ class BaselineLearner:
         self._lateness.append(rows, lateness.lateness_seconds[keep])
         self._wait.append(rows, lateness.wait_seconds[keep])
         self._duration.append(rows, lateness.duration_seconds[keep])
-        self._operations = grown(self._operations, len(self.roles.keys), 0.0)
-        self._operations[rows] += lateness.operations[keep]
+        self._operations.values[rows] += lateness.operations[keep]
 
     def build(self, start: float, end: float, step_seconds: float) -> Baseline:
         """What has been learnt: series with at least `min_ticks` windows, in the order of their names."""
-        known = np.arange(len(self.roles.keys))
+        known = self.roles.live
         rows = self.rows(known[self.ticks(known) >= self._settings.min_ticks])
         rows.sort(key=lambda r: (r.job_id, r.comm_name, r.members, r.op, r.size, r.algo, r.proto, r.rank))
         return Baseline(start, end, step_seconds, tuple(rows))

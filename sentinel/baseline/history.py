@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from sentinel.measure.index import Rows, grown
 from sentinel.measure.peers import MAD_TO_SIGMA
+from sentinel.measure.row_space import Column, Rows, RowSpace
 
 __all__ = ["Statistics", "ThinnedHistory"]
 
@@ -47,53 +47,46 @@ class ThinnedHistory:
     autocorrelation.
     """
 
-    def __init__(self, capacity: int = 512) -> None:
+    def __init__(self, space: RowSpace, capacity: int = 512) -> None:
         self._capacity = capacity
-        self._values = np.empty((0, capacity))
-        self._steps = np.empty((0, capacity))
-        self._last = np.empty(0)
-        self._seen = np.empty(0, dtype=np.int64)
+        self._values, self._steps = (Column(space, np.nan, (capacity,)) for _ in range(2))
+        self._last = Column(space, np.nan)
+        self._seen = Column(space, 0, dtype=np.int64)
 
     def append(self, rows: Rows, values: Floats) -> None:
         """One value for each of some series. rows, values: shape (n,); no row twice."""
         if not len(rows):
             return
-        size = int(rows.max()) + 1
-        self._values = grown(self._values, size, np.nan)
-        self._steps = grown(self._steps, size, np.nan)
-        self._last = grown(self._last, size, np.nan)
-        self._seen = np.pad(self._seen, (0, len(self._last) - len(self._seen)))
         stride = self._stride(rows)
         taken = self._seen[rows] % stride == 0
         kept, place = rows[taken], (self._seen[rows] // stride)[taken]
-        self._values[kept, place] = values[taken]
-        self._steps[kept, place] = values[taken] - self._last[kept]
+        self._values.values[kept, place] = values[taken]
+        self._steps.values[kept, place] = values[taken] - self._last[kept]
         self._last[rows] = values
         self._seen[rows] += 1
         for row in rows[self._seen[rows] == self._capacity * stride].tolist():
-            for table in (self._values, self._steps):
+            for table in (self._values.values, self._steps.values):
                 half = table[row, ::2].copy()
                 table[row] = np.nan
                 table[row, : len(half)] = half
 
     def counts(self, rows: Rows) -> Rows:
         """How many values each series has seen, thinned away or not."""
-        seen = np.pad(self._seen, (0, max(0, int(rows.max(initial=-1)) + 1 - len(self._seen))))
-        return seen[rows]
+        return self._seen[rows]
 
     def medians(self, rows: Rows) -> Floats:
         """The median of what is kept of each series. rows: shape (n,), each with a value at least; returns (n,)."""
-        return _quantile(*_ordered(self._kept(self._values, rows)), 0.5)
+        return _quantile(*_ordered(self._kept(self._values.values, rows)), 0.5)
 
     def statistics(self, rows: Rows) -> "Statistics":
         """Of what is kept of each series. As medians."""
-        ordered, count = _ordered(self._kept(self._values, rows))
+        ordered, count = _ordered(self._kept(self._values.values, rows))
         middle = _quantile(ordered, count, 0.5)
         central = _deviation(ordered, count, middle)
         return Statistics(middle, _spread(ordered, count, middle, central), self._autocorrelations(rows, central))
 
     def _autocorrelations(self, rows: Rows, spread: Floats) -> Floats:
-        steps, known = _ordered(np.abs(self._kept(self._steps, rows)))
+        steps, known = _ordered(np.abs(self._kept(self._steps.values, rows)))
         judged = (known >= 3) & (spread > 0)
         step_spread = MAD_TO_SIGMA * _quantile(steps, np.maximum(known, 1), 0.5)
         ratio = np.divide(step_spread, spread, out=np.ones(len(rows)), where=judged)

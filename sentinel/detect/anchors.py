@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from sentinel.measure.index import Rows, grown
+from sentinel.measure.row_space import Column, Rows, RowSpace
 
 __all__ = ["Anchors", "Comparison"]
 
@@ -25,10 +25,10 @@ class Anchors:
     not matter.
     """
 
-    def __init__(self, columns: int) -> None:
+    def __init__(self, columns: int, space: RowSpace) -> None:
         self._tick = 0
         # The values, and which tick that was.
-        self._last, self._anchor = np.empty((0, columns + 1)), np.empty((0, columns + 1))
+        self._last, self._anchor = (Column(space, np.nan, (columns + 1,)) for _ in range(2))
 
     def step(
         self, rows: Rows, values: Floats, compare: Comparison, sums: Floats, clip: Floats | float, rising: Flags
@@ -40,8 +40,6 @@ class Anchors:
         anew, as that says more than to go on.
         """
         self._tick += 1
-        size = int(rows.max(initial=-1)) + 1
-        self._last, self._anchor = grown(self._last, size, np.nan), grown(self._anchor, size, np.nan)
         asked = np.flatnonzero(rising | (sums > 0))
         last = self._last[rows[asked]]
         witness = np.zeros(len(rows))
@@ -57,7 +55,7 @@ class Anchors:
         begins = anew[asked]
         self._anchor[rows[asked[begins]]] = last[begins]
         for column, now in enumerate([*values, self._tick]):
-            self._last[rows, column] = now
+            self._last.values[rows, column] = now
         return witness, anew & (sums > 0)
 
     def _compare(self, compare: Comparison, place: Rows, anchor: Floats) -> Floats:

@@ -1,12 +1,13 @@
 """Ranks whose series are gone, and what was last known of them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from sentinel.measure.index import SeriesIndex, grown
+from sentinel.measure.index import SeriesIndex
 from sentinel.measure.membership import Communicator, Member, Membership
+from sentinel.measure.row_space import Column, Rows
 from sentinel.model.snapshot import Snapshot
 
 __all__ = ["Departure", "Departures", "Process"]
@@ -48,9 +49,9 @@ class Departures:
 
     def __init__(self) -> None:
         self._index = SeriesIndex()
-        self._sampled_at = np.empty(0)
-        self._instance = np.empty(0)
-        self._here = np.empty(0)
+        self._sampled_at = Column(self._index, np.nan)
+        self._instance = Column(self._index, 0, dtype=np.int32)
+        self._is_here = Column(self._index, False, dtype=np.bool_)
         self._membership = Membership({})
         self._gone: dict[int, dict[int, Departure]] = {}  # by communicator and rank
         self._created: dict[str, float] = {}  # when a job was last seen with a communicator that is new
@@ -60,17 +61,14 @@ class Departures:
         """Take one snapshot, which must be whole: what it lacks is gone. Those that departed in it."""
         table = snapshot.communicators
         rows = self._index.rows(table.comm, table.rank)
-        size = len(self._index)
-        self._sampled_at = grown(self._sampled_at, size, np.nan)
-        self._instance, self._here = grown(self._instance, size, 0.0), grown(self._here, size, 0.0)
-        here = np.zeros_like(self._here)
-        here[rows] = 1.0
+        here = np.zeros(len(self._index), dtype=bool)
+        here[rows] = True
         departed = []
         if membership is not self._membership:
-            departed = self._depart(np.flatnonzero(self._here > here), snapshot.time)
+            departed = self._depart(np.flatnonzero(self._is_here.values & ~here), snapshot.time)
             self._note_new(membership, snapshot.time)
             self._membership, self._processes = membership, None
-        self._here = here
+        self._is_here.values[:] = here
         self._sampled_at[rows] = snapshot.sampled_at
         if len(snapshot.instance):
             self._instance[rows] = snapshot.instance
@@ -97,11 +95,13 @@ class Departures:
         """How many ranks are gone from a communicator."""
         return len(self._gone.get(comm, ()))
 
-    def forget(self, comm: int) -> None:
-        """A communicator is over."""
-        self._gone.pop(comm, None)
+    def forget(self, comms: Collection[int]) -> None:
+        """These communicators are over."""
+        self._index.forget(comms)
+        for comm in comms:
+            self._gone.pop(comm, None)
 
-    def _depart(self, rows: np.ndarray[tuple[int], np.dtype[np.intp]], time: float) -> list[Departure]:
+    def _depart(self, rows: Rows, time: float) -> list[Departure]:
         departed = []
         for row, (comm, rank) in zip(rows.tolist(), self._index.keys(rows), strict=True):
             member = self._membership.member(comm, rank)
@@ -114,6 +114,9 @@ class Departures:
 
     def _note_new(self, membership: Membership, time: float) -> None:
         before: Mapping[int, Communicator] = self._membership.communicators
+        gone = {each.communicator.job for ranks in self._gone.values() for each in ranks.values()}
+        jobs = gone.union(communicator.job for communicator in membership.communicators.values())
+        self._created = {job: created for job, created in self._created.items() if job in jobs}
         for comm, communicator in membership.communicators.items():
             if comm not in before and comm not in self._gone:
                 self._created[communicator.job] = time

@@ -15,10 +15,11 @@ from sentinel.detect.slowness import Slowness
 from sentinel.detect.stalled import find_stalls, stalled_communicators
 from sentinel.detect.tick import Tick
 from sentinel.detect.uncounted import without_counts
+from sentinel.measure.groups import distinct
 from sentinel.measure.lateness import Lateness
 from sentinel.measure.membership import Membership, MembershipReader
 from sentinel.measure.standstill import Standstill, StandstillWatch
-from sentinel.measure.traffic import TrafficReader
+from sentinel.measure.traffic import Traffic, TrafficReader
 from sentinel.measure.warm_up import WarmUp
 from sentinel.measure.window import Differencer, Window
 from sentinel.model.incident import Assessment, CulpritKey, Finding, Incident
@@ -70,9 +71,10 @@ class Detector:
         warm = self._warm_up.step(snapshot)
         window = self._differencer.step(snapshot)
         traffic = self._traffic.step(snapshot)
-        for comm in self._presence.step(snapshot.time, membership):
-            self._slowness.forget(comm)
-            self._missing.forget(comm)
+        over = self._presence.step(snapshot.time, membership, _heard(window, traffic))
+        if over:
+            for part in (self._standstill, self._slowness, self._missing):
+                part.forget(over)
         # Of every window, judged or not: what moved in one that is left out would seem to stand still.
         standstill = self._standstill.step(window.progress, snapshot) if window else None
         if window is None or standstill is None or snapshot.quality.partial:
@@ -118,3 +120,11 @@ class Detector:
     @staticmethod
     def _named(states: Mapping[int, str], membership: Membership) -> dict[str, str]:
         return {membership.communicators[comm].id: state for comm, state in states.items()}
+
+
+def _heard(window: Window | None, traffic: Traffic) -> set[int]:
+    """Communicators with any series that something is kept of."""
+    heard = distinct(traffic.peers.comm) | distinct(traffic.network.comm)
+    if window is not None:
+        heard |= window.labels.distinct("comm") | window.progress.labels.distinct("comm")
+    return heard

@@ -1,7 +1,7 @@
 """Lateness, or a communicator's transfer, that grows by little and little."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -22,9 +22,10 @@ from sentinel.detect.trend import (
     mann_kendall,
     step_misfit,
 )
-from sentinel.measure.index import Rows, SeriesIndex, grown
+from sentinel.measure.index import SeriesIndex
 from sentinel.measure.lateness import Lateness
 from sentinel.measure.membership import Communicator, Membership
+from sentinel.measure.row_space import Column, Rows
 from sentinel.model.incident import Culprit, CulpritKey, Finding, Verdict
 from sentinel.model.vocabulary import Codes
 
@@ -91,13 +92,14 @@ class DriftTest:
         """`of_job` gives the settings of a job by its id, where jobs have their own; the horizon is everybody's."""
         self._settings = settings
         self._of_job = of_job or (lambda _: settings)
-        self._history = BlockHistory(settings.horizon.total_seconds())
+        self._index = SeriesIndex()
+        self._history = BlockHistory(settings.horizon.total_seconds(), self._index)
         looks_per_month = SECONDS_PER_MONTH / (_ALIKE_BLOCKS * self._history.block_seconds)
         self._level = false_alarms_per_month / looks_per_month
-        self._index = SeriesIndex()
-        self._comm = np.empty(0)
+        self._comm = Column(self._index, np.nan)
         # Of the alarms: where it stood before, when it began, how far it has risen, its slope per block, its p-value.
-        self._alarm, self._before, self._since, self._rise, self._slope, self._p = (np.empty(0) for _ in range(6))
+        self._alarm, self._before, self._rise, self._slope = (Column(self._index, 0.0) for _ in range(4))
+        self._since, self._p = Column(self._index, np.nan), Column(self._index, 1.0)
 
     def step(
         self, series: Sequence[Series], membership: Membership, late: AbstractSet[CulpritKey], time: float
@@ -109,21 +111,17 @@ class DriftTest:
         comm = np.concatenate([np.empty(0, dtype=np.int32), *(each.comm for each in series)])
         rank = np.concatenate([np.empty(0, dtype=np.int32), *(each.rank for each in series)])
         rows = self._index.rows(comm, rank)
-        self._grow()
         self._comm[rows] = comm
         if self._history.add(rows, np.concatenate([np.empty(0), *(each.ratio for each in series)]), time):
             self._judge(membership)
         return self._reading(rows, membership, {key[1:] for key in late})
 
-    def forget(self, comm: int) -> None:
-        """A communicator is over."""
-        rows = np.flatnonzero(self._comm[: len(self._index)] == comm)
-        if len(rows):
-            self._history.clear(rows)
-            self._alarm[rows] = 0.0
+    def forget(self, comms: Collection[int]) -> None:
+        """These communicators are over."""
+        self._index.forget(comms)
 
     def _judge(self, membership: Membership) -> None:
-        values = self._history.closed(len(self._index))
+        values = self._history.closed()
         known = np.isfinite(values)
         tested = np.flatnonzero((known.sum(axis=1) >= _LEAST_BLOCKS) & known[:, -1])
         if not len(tested):
@@ -181,7 +179,7 @@ class DriftTest:
         measured = np.zeros(len(self._index), dtype=bool)
         measured[rows] = True
         culprits: dict[CulpritKey, list[tuple[int, Culprit]]] = defaultdict(list)
-        standing = np.flatnonzero(self._alarm[: len(self._index)] > 0)
+        standing = np.flatnonzero(self._alarm.values > 0)
         for row, (comm, rank) in zip(standing.tolist(), self._index.keys(standing), strict=True):
             culprit = _culprit(membership.communicators.get(comm), rank)
             if culprit is not None and culprit.key[1:] not in late:
@@ -221,13 +219,6 @@ class DriftTest:
             victims=len(communicator.members) - (rank != TRANSFER),
             evidence=evidence,
         )
-
-    def _grow(self) -> None:
-        size = len(self._index)
-        self._comm = grown(self._comm, size, np.nan)
-        self._alarm, self._before = grown(self._alarm, size, 0.0), grown(self._before, size, 0.0)
-        self._since, self._rise = grown(self._since, size, np.nan), grown(self._rise, size, 0.0)
-        self._slope, self._p = grown(self._slope, size, 0.0), grown(self._p, size, 1.0)
 
 
 def _culprit(communicator: Communicator | None, rank: int) -> Culprit | None:

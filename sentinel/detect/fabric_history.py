@@ -1,5 +1,6 @@
 """How each communicator's transfers stand to their normal, in one tick, with a second witness."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -9,8 +10,9 @@ from sentinel.config.detection_slow_fabric import SlowFabricSettings
 from sentinel.detect.learnt_normal import LearntNormal, Normals
 from sentinel.detect.stored_transfers import StoredTransfers
 from sentinel.measure.groups import Groups, group_rows
-from sentinel.measure.index import Rows, SeriesIndex, grown
+from sentinel.measure.index import SeriesIndex
 from sentinel.measure.membership import Membership
+from sentinel.measure.row_space import Column, Rows
 from sentinel.measure.step_times import StepTimes
 from sentinel.measure.transfers import Transfers
 from sentinel.model.vocabulary import Codes, Vocabulary
@@ -92,8 +94,10 @@ class FabricHistory:
         self._settings = settings
         self._stored = stored
         self._cells, self._comms = SeriesIndex(), SeriesIndex()
-        self._shortest, self._scatter, self._wire = (LearntNormal(min_ticks) for _ in range(3))
-        self._table = np.empty((0, 3))  # of the stored baseline, by cell: as `Normals`
+        self._shortest, self._scatter = (LearntNormal(min_ticks, self._cells) for _ in range(2))
+        self._wire = LearntNormal(min_ticks, self._comms)
+        self._table = Column(self._cells, np.nan, (3,))  # of the stored baseline, by cell: as `Normals`
+        self._is_looked_up = Column(self._cells, False, dtype=np.bool_)
 
     def read(
         self, transfers: Transfers, times: StepTimes, membership: Membership, vocabulary: Vocabulary
@@ -155,11 +159,15 @@ class FabricHistory:
         kept = np.isin(comm, fit) & np.isfinite(wire)
         self._wire.append(self._comms.rows(comm)[kept], wire[kept])
 
+    def forget(self, comms: Collection[int]) -> None:
+        """These communicators are over."""
+        self._cells.forget(comms)
+        self._comms.forget(comms)
+
     def _rows(self, transfers: Transfers, membership: Membership, vocabulary: Vocabulary) -> Rows:
-        before = len(self._cells)
         rows = self._cells.rows(*_labels(transfers))
-        self._table = grown(self._table, len(self._cells), np.nan)
-        new = np.flatnonzero(rows >= before)
+        new = np.flatnonzero(~self._is_looked_up[rows])
+        self._is_looked_up[rows[new]] = True
         self._table[rows[new]] = self._stored.look_up(transfers, new, membership, vocabulary)
         return rows
 

@@ -6,7 +6,7 @@ import numpy.typing as npt
 from sentinel.detect.anchors import Comparison
 from sentinel.detect.autocorrelation import run_deviation
 from sentinel.detect.fabric_history import FabricReading, Rise
-from sentinel.measure.index import Rows
+from sentinel.measure.row_space import Rows
 
 __all__ = ["fabric_witness", "witness_values"]
 

@@ -18,9 +18,12 @@ class JobThresholds:
     def __init__(self, settings: DetectionSettings) -> None:
         self._settings = settings
         self._jobs: dict[str, DetectionSettings] = {}
+        self._membership = Membership({})
 
     def of_job(self, job_id: str) -> DetectionSettings:
         """The settings of one job."""
+        if not self._settings.jobs:
+            return self._settings
         if job_id not in self._jobs:
             self._jobs[job_id] = self._settings.settings_for(job_id)
         return self._jobs[job_id]
@@ -34,6 +37,10 @@ class JobThresholds:
         """
         if not self._settings.jobs:
             return np.full(len(comm), pick(self._settings))
+        if membership is not self._membership:
+            there = {communicator.role.job_id for communicator in membership.communicators.values()}
+            self._jobs = {job_id: each for job_id, each in self._jobs.items() if job_id in there}
+            self._membership = membership
         number, first = group_rows(comm)
         jobs = (membership.communicators.get(code) for code in comm[first].tolist())
         values = [pick(self.of_job(each.role.job_id) if each else self._settings) for each in jobs]

@@ -1,6 +1,6 @@
 """The late rank: outside its peers and its own history, at a real cost."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -13,9 +13,10 @@ from sentinel.detect.own_evidence import HYSTERESIS, REFERENCE_SIGMAS, OwnEviden
 from sentinel.detect.own_history import Reference
 from sentinel.detect.pool import Cells, Excess, Mean, Pairs, Peers, Pool, cell_excess, pool_cells
 from sentinel.detect.sequential import SECONDS_PER_MONTH, cusum_threshold
-from sentinel.measure.index import Rows, SeriesIndex, grown
+from sentinel.measure.index import SeriesIndex
 from sentinel.measure.labels import CELL, Labels
 from sentinel.measure.lateness import Lateness
+from sentinel.measure.row_space import Column, Rows
 from sentinel.measure.window import Window
 
 __all__ = ["LateRankTest", "LateSeries"]
@@ -57,14 +58,14 @@ class LateRankTest:
         self._others: tuple[Labels, Rows, Peers] | None = None  # of the tick before
         # By pair: alarm (0 or 1), ticks in a row of standing out from peers, start of the run, cost and ticks of the
         # run.
-        self._alarm, self._streak, self._since, self._cost, self._ticks = (np.empty(0) for _ in range(5))
+        self._alarm, self._streak, self._cost, self._ticks = (Column(self._index, 0.0) for _ in range(4))
+        self._since = Column(self._index, np.nan)
 
     def step(
         self, window: Window, lateness: Lateness, reference: Reference, pairs: Pairs, floors: LateFloors
     ) -> list[LateSeries]:
         """Who is late in this window, among `pairs`; `floors` are theirs."""
         rows = self._index.rows(pairs.comm, pairs.rank)
-        self._grow()
         if not len(rows):
             return []
         floor = self._settings.late_rank.noise_floor_ratio
@@ -97,18 +98,17 @@ class LateRankTest:
 
     def alarms(self) -> set[tuple[int, int]]:
         """The (comm, rank) pairs whose alarm stands, seen this time or not."""
-        return {(key[0], key[1]) for key in self._index.keys(np.flatnonzero(self._alarm > 0))}
+        return {(key[0], key[1]) for key in self._index.keys(np.flatnonzero(self._alarm.values > 0))}
 
     def suspects(self) -> set[int]:
         """Communicators in which a rank is alarmed or stands out from its peers: nothing there is fit to learn from."""
-        rows = np.flatnonzero((self._alarm > 0) | (self._streak > 0))
+        rows = np.flatnonzero((self._alarm.values > 0) | (self._streak.values > 0))
         return {key[0] for key in self._index.keys(rows)}
 
-    def forget(self, comm: int) -> None:
-        """Drop the alarms of a communicator that is over."""
-        standing = np.flatnonzero(self._alarm > 0)
-        over = [key[0] == comm for key in self._index.keys(standing)]
-        self._alarm[standing[np.array(over, dtype=bool)]] = 0.0
+    def forget(self, comms: Collection[int]) -> None:
+        """These communicators are over."""
+        self._index.forget(comms)
+        self._own.forget(comms)
 
     def _others_of(self, lateness: Lateness, cells: Rows, side: Rows) -> Peers:
         """With whom each of these rows is compared: as before, where rows and sides are."""
@@ -152,12 +152,6 @@ class LateRankTest:
             & (peers.excess_ratio >= floors.cost_ratio)
             & (peers.largest_seconds >= floors.lateness_seconds)
         )
-
-    def _grow(self) -> None:
-        size = len(self._index)
-        self._alarm, self._streak = grown(self._alarm, size, 0.0), grown(self._streak, size, 0.0)
-        self._cost, self._ticks = grown(self._cost, size, 0.0), grown(self._ticks, size, 0.0)
-        self._since = grown(self._since, size, np.nan)
 
 
 def _joined(*parts: Excess) -> Excess:

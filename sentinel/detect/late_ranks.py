@@ -50,9 +50,10 @@ class LateRanks:
         """Communicators in which a rank's alarm stands."""
         return {comm for comm, _ in self._test.alarms()}
 
-    def forget(self, comm: int) -> None:
-        """Drop the alarms of a communicator that is over."""
-        self._test.forget(comm)
+    def forget(self, comms: Collection[int]) -> None:
+        """These communicators are over."""
+        self._test.forget(comms)
+        self._chain.forget(comms)
 
     def test(
         self,

@@ -6,7 +6,7 @@ import numpy.typing as npt
 from sentinel.detect.anchors import Comparison
 from sentinel.detect.autocorrelation import run_deviation, step_deviation
 from sentinel.detect.pool import Excess
-from sentinel.measure.index import Rows
+from sentinel.measure.row_space import Rows
 
 __all__ = ["late_witness", "may_rise", "witness_values"]
 

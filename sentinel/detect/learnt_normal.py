@@ -7,8 +7,8 @@ import numpy.typing as npt
 from scipy import special
 
 from sentinel.detect.autocorrelation import run_deviation
-from sentinel.measure.index import Rows, grown
 from sentinel.measure.peers import MAD_TO_SIGMA, row_median
+from sentinel.measure.row_space import Column, Rows, RowSpace
 
 __all__ = ["LearntNormal", "Normals"]
 
@@ -40,40 +40,29 @@ class LearntNormal:
     The spread is robust (MAD), and corrected for few values by t quantiles instead of normal ones.
     """
 
-    def __init__(self, min_ticks: int) -> None:
+    def __init__(self, min_ticks: int, space: RowSpace) -> None:
         self._lengths = [min_ticks * 2**doubling for doubling in range(_DOUBLINGS + 1)]
         self._span = self._lengths[-1]
-        # By tick and series: most of the memory that detection takes.
-        self._values = np.empty((self._span, 0), dtype=np.float32)
-        self._count = np.empty(0)
-        self._table = np.empty((0, 3))
+        # Most of the memory that detection takes. Those of one tick lie together, as they are written.
+        self._values = Column(space, np.nan, (self._span,), dtype=np.float32, order="F")
+        self._count = Column(space, 0, dtype=np.int64)
+        self._table = Column(space, np.nan, (3,))
 
     def normal(self, rows: Rows) -> Normals:
         """What is known of these series, shape (n,)."""
-        self._grow(rows)
         return Normals(*self._table[rows].T)
 
     def append(self, rows: Rows, values: Floats) -> None:
         """One value for each of some series, shape (n,); no row twice. What is settled stays as it is."""
-        self._grow(rows)
         kept = np.isfinite(values) & (self._count[rows] < self._span)
         rows, values = rows[kept], values[kept]
-        count = self._count[rows].astype(np.int64)
-        self._values[count, rows] = values
+        count = self._count[rows]
+        self._values.values[rows, count] = values
         self._count[rows] = count + 1
         for length in self._lengths:
             due = rows[count == length - 1]
             if len(due):
-                self._table[due] = _normals(self._values[:length, due].T.astype(np.float64))
-
-    def _grow(self, rows: Rows) -> None:
-        size = int(rows.max()) + 1 if len(rows) else 0
-        self._count, self._table = grown(self._count, size, 0.0), grown(self._table, size, np.nan)
-        known = self._values.shape[1]
-        if len(self._count) > known:
-            wider = np.full((self._span, len(self._count)), np.nan, dtype=np.float32)
-            wider[:, :known] = self._values
-            self._values = wider
+                self._table[due] = _normals(self._values.values[due, :length].astype(np.float64))
 
 
 def _normals(values: Floats) -> Floats:

@@ -8,8 +8,8 @@ import numpy.typing as npt
 from sentinel.detect.learnt_normal import LearntNormal
 from sentinel.detect.pool import MIN_PEERS
 from sentinel.measure.groups import group_rows
-from sentinel.measure.index import Rows
 from sentinel.measure.peers import group_mad, group_median, peers_median
+from sentinel.measure.row_space import Rows, RowSpace
 from sentinel.measure.step_times import StepTimes
 
 __all__ = ["LinkHistory", "LinkReading"]
@@ -42,10 +42,13 @@ class LinkHistory:
     that is slower in both ways has become slow itself.
     """
 
-    def __init__(self, min_ticks: int, noise_floor_ratio: float, least_seconds: float) -> None:
-        """What differs by less than `least_seconds` a step does not set links apart while there is no history."""
-        self._own = LearntNormal(min_ticks)
-        self._against_peers = LearntNormal(min_ticks)
+    def __init__(self, min_ticks: int, noise_floor_ratio: float, least_seconds: float, space: RowSpace) -> None:
+        """`space` numbers the links.
+
+        What differs by less than `least_seconds` a step does not set links apart while there is no history.
+        """
+        self._own = LearntNormal(min_ticks, space)
+        self._against_peers = LearntNormal(min_ticks, space)
         self._floor = noise_floor_ratio
         self._least = least_seconds
 

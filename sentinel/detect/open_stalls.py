@@ -35,7 +35,7 @@ class OpenStalls:
     def __init__(self, presence: Presence) -> None:
         self._presence = presence
         self._stalls: dict[CulpritKey, _Stall] = {}
-        self._over: dict[str, float] = {}  # when a stall of a job ended last
+        self._over: dict[str, float] = {}  # when a stall of a job ended last, while that matters
 
     @property
     def keys(self) -> frozenset[CulpritKey]:
@@ -51,7 +51,8 @@ class OpenStalls:
             if each.communicators & finished:
                 del self._stalls[key]
                 self._over[each.culprit.job] = snapshot.time
-        found = [finding for finding in found if not self._is_remainder(finding, snapshot.time)]
+        self._over = {job: over for job, over in self._over.items() if snapshot.time - over < _SETTLE_SECONDS}
+        found = [finding for finding in found if not self._is_remainder(finding)]
         codes = {communicator.id: comm for comm, communicator in membership.communicators.items()}
         findings: dict[CulpritKey, Finding] = {}
         for finding in found:
@@ -77,10 +78,10 @@ class OpenStalls:
         }
         return list(findings.values()), set(self._stalls.keys() - findings.keys())
 
-    def _is_remainder(self, finding: Finding, now: float) -> bool:
+    def _is_remainder(self, finding: Finding) -> bool:
         """Whether it only shows what a stall that is over has left: of nodes that were scraped before it ended."""
         over = self._over.get(finding.culprit.job, -np.inf)
-        return finding.started_at < over and now - over < _SETTLE_SECONDS
+        return finding.started_at < over
 
     def _unclear(self, comm: int, known: set[tuple[int, int]], membership: Membership) -> bool:
         """Whether a communicator is gone for now, or it is not known of all its ranks what they have in flight."""

@@ -1,6 +1,6 @@
 """What a rank's own history and its peers say against it over time: in each of its cells, and in all together."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,8 +11,9 @@ from sentinel.detect.late_floors import LateFloors
 from sentinel.detect.late_witness import late_witness, may_rise, witness_values
 from sentinel.detect.pool import Excess, Mean, Pairs, Pool
 from sentinel.detect.sequential import Cusum, CusumReading
-from sentinel.measure.index import Rows, SeriesIndex, grown
+from sentinel.measure.index import SeriesIndex
 from sentinel.measure.lateness import Lateness
+from sentinel.measure.row_space import Column, Rows
 
 __all__ = ["HYSTERESIS", "REFERENCE_SIGMAS", "OwnEvidence", "OwnReading"]
 
@@ -24,6 +25,7 @@ HYSTERESIS = 0.5  # an alarm goes on while the effect is above this share of its
 # A pool averages over what a single cell shows in full, spikes as well: a cell has to persist for this much longer.
 _CELL_PATIENCE_TICKS = 1
 _POOLED = -1  # in the place of a cell's labels: all cells of a rank together
+_NO_PAIR = -1
 
 
 @dataclass(frozen=True)
@@ -54,10 +56,11 @@ class OwnEvidence:
     def __init__(self, min_ticks: int) -> None:
         self._min_ticks = min_ticks
         self._index = SeriesIndex()
-        self._cusum = Cusum(REFERENCE_SIGMAS)
-        self._anchors = Anchors(columns=3)
+        self._cusum = Cusum(REFERENCE_SIGMAS, self._index)
+        self._anchors = Anchors(columns=3, space=self._index)
         # By series: whether it has spoken in the alarm that stands, waiting in the run of its sum, its pair's row.
-        self._spoke, self._wait, self._pair = (np.empty(0) for _ in range(3))
+        self._spoke, self._wait = Column(self._index, 0.0), Column(self._index, 0.0)
+        self._pair = Column(self._index, _NO_PAIR, dtype=np.int64)
 
     def series(self, pairs: Pairs, lateness: Lateness, cells: Rows) -> Rows:
         """The numbers of the series of these rows of lateness, by each `Mean`, then of the pools of these pairs."""
@@ -88,7 +91,6 @@ class OwnEvidence:
         `evidence` is about `rows`; `pools`, by `Mean`, and `floors` about the pairs. `start`: of the window, Unix
         seconds.
         """
-        self._grow()
         pool = pools[Mean.GEOMETRIC]
         pooled = np.array([each.excess_ratio + each.spread_ratio for each in pools])
         cells = (len(rows) - len(pair_rows)) // len(Mean)
@@ -130,13 +132,18 @@ class OwnEvidence:
         self._spoke[rows] = 0.0
         self._cusum.reset(rows)
 
+    def forget(self, comms: Collection[int]) -> None:
+        """These communicators are over."""
+        self._index.forget(comms)
+
     def _step_cusum(
         self, rows: Rows, pair_rows: Rows, evidence: Excess, threshold: float, patience: Floats, start: float
     ) -> CusumReading:
         # A cell in which nothing was measured, of a rank that was seen: no news, so that what it knows fades.
-        judged = np.zeros(int(self._pair[: len(self._index)].max(initial=-1)) + 1, dtype=bool)
+        of_series = self._pair.values
+        judged = np.zeros(int(of_series.max(initial=_NO_PAIR)) + 2, dtype=bool)  # the last: who has no pair
         judged[pair_rows] = True
-        quiet = judged[self._pair[: len(self._index)].astype(np.int64)]
+        quiet = judged[of_series]
         quiet[rows] = False
         silent = np.flatnonzero(quiet)
         clip = REFERENCE_SIGMAS + threshold / patience * (1 + 1e-9)
@@ -148,11 +155,6 @@ class OwnEvidence:
         witness, anew = self._anchors.step(rows, witness_values(evidence), compare, sums, clip, rising)
         self._cusum.reset(rows[anew])
         return self._cusum.step(rows, witness, start, clip, cap)
-
-    def _grow(self) -> None:
-        size = len(self._index)
-        self._spoke, self._wait = grown(self._spoke, size, 0.0), grown(self._wait, size, 0.0)
-        self._pair = grown(self._pair, size, -1.0)
 
 
 def _labels(lateness: Lateness) -> tuple[npt.NDArray[np.int32], ...]:

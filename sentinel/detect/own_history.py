@@ -10,9 +10,9 @@ from scipy import special
 from sentinel.baseline.baseline import Baseline, BaselineRow
 from sentinel.baseline.builder import BaselineLearner, Normal
 from sentinel.config.detection import BaselineSettings
-from sentinel.measure.index import grown
 from sentinel.measure.lateness import Lateness
 from sentinel.measure.membership import Membership
+from sentinel.measure.row_space import Column, Rows
 from sentinel.model.vocabulary import Vocabulary
 
 __all__ = ["OwnHistory", "Reference"]
@@ -22,6 +22,9 @@ Floats = npt.NDArray[np.float64]
 # What is learnt on the way is looked at again when it has doubled, and no more after this many times `min_ticks`:
 # a baseline that trails for ever swallows what it should show.
 _LEARNING_SPAN = 16
+# A job that is down over night is the same one when it comes back. Job ids are often new with each start, and then
+# nobody comes back: what is kept has to end.
+_REMEMBERED_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True)
@@ -48,9 +51,10 @@ class OwnHistory:
         self._settings = settings
         self._baseline = baseline
         self._learner = BaselineLearner(settings, capacity=_LEARNING_SPAN * settings.min_ticks)
-        self._table = np.empty((0, 7))
-        self._learnt_ticks = np.empty(0)  # 0: nothing yet; infinity: settled
-        self._rows_seen = 0
+        roles = self._learner.roles
+        self._table = Column(roles, np.nan, (7,))
+        self._learnt_ticks = Column(roles, 0.0)  # 0: nothing yet; infinity: settled
+        self._is_looked_up = Column(roles, False, dtype=np.bool_)  # in the stored baseline
 
     def reference(self, lateness: Lateness, membership: Membership, vocabulary: Vocabulary) -> Reference:
         """What is normal for these rows.
@@ -59,8 +63,7 @@ class OwnHistory:
         operations scatter by goes with the root of their number. More of them narrow nothing, as not all scatter is
         theirs.
         """
-        rows = self._learner.roles.rows(lateness, membership, vocabulary)
-        self._extend()
+        rows = self._rows(lateness, membership, vocabulary)
         values = np.full((len(rows), 7), np.nan)
         values[rows >= 0] = self._table[rows[rows >= 0]]
         normal, spread, rho, wait, wait_spread, wait_rho, operations = values.T
@@ -71,8 +74,7 @@ class OwnHistory:
         self, lateness: Lateness, membership: Membership, vocabulary: Vocabulary, fit: Callable[[int], bool]
     ) -> None:
         """Learn from a window what is not settled yet. `fit(comm)` says which communicators may be learnt from."""
-        rows = self._learner.roles.rows(lateness, membership, vocabulary)
-        self._extend()
+        rows = self._rows(lateness, membership, vocabulary)
         unsettled = rows >= 0
         unsettled[unsettled] = np.isfinite(self._learnt_ticks[rows[unsettled]])
         if not unsettled.any():
@@ -87,13 +89,23 @@ class OwnHistory:
             settled = ticks >= _LEARNING_SPAN * self._settings.min_ticks
             self._learnt_ticks[mine] = np.where(settled, np.inf, ticks)
 
-    def _extend(self) -> None:
-        """Look up the rows that are new in the stored baseline."""
+    def forget(self, membership: Membership, time: float) -> None:
+        """Forget what was learnt of roles that nobody has had for a day, as of the Unix time `time`."""
+        self._learner.roles.forget(membership, time, _REMEMBERED_SECONDS)
+
+    def _rows(self, lateness: Lateness, membership: Membership, vocabulary: Vocabulary) -> Rows:
+        """Whose series these are; those that are new are looked up in the stored baseline."""
+        rows = self._learner.roles.rows(lateness, membership, vocabulary)
+        new = rows[(rows >= 0) & ~self._is_looked_up[rows]]
+        if len(new):
+            self._is_looked_up[new] = True
+            self._look_up(new)
+        return rows
+
+    def _look_up(self, new: Rows) -> None:
         keys = self._learner.roles.keys
-        self._table = grown(self._table, len(keys), np.nan)
-        self._learnt_ticks = grown(self._learnt_ticks, len(keys), 0.0)
         stored: dict[int, BaselineRow] = {}
-        for row in range(self._rows_seen, len(keys)):
+        for row in new.tolist():
             found = self._baseline.by_key.get(keys[row]) if self._baseline else None
             if found is not None and found.ticks >= self._settings.min_ticks:
                 stored[row] = found
@@ -102,7 +114,6 @@ class OwnHistory:
             columns = ([getattr(one, field.name) for one in stored.values()] for field in fields(Normal))
             self._table[rows] = _values(Normal(*(np.array(column) for column in columns)))
             self._learnt_ticks[rows] = np.inf
-        self._rows_seen = len(keys)
 
 
 def _values(normal: Normal) -> Floats:

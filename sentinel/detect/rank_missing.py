@@ -1,7 +1,7 @@
 """The rank whose series are gone while its exporter answers, and whose peers are there."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -100,9 +100,9 @@ class RankMissingTest:
         """Of the findings that stand: held while nothing can be judged."""
         return frozenset(culprit.key for culprit in self._open.values())
 
-    def forget(self, comm: int) -> None:
-        """A communicator is over."""
-        self._departures.forget(comm)
+    def forget(self, comms: Collection[int]) -> None:
+        """These communicators are over."""
+        self._departures.forget(comms)
 
     def step(self, window: Window, snapshot: Snapshot, membership: Membership) -> MissingReading:
         """Take the window that ends at this snapshot. Not to be called with a partial snapshot."""

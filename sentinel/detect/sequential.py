@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sentinel.measure.index import Rows, grown
+from sentinel.measure.row_space import Column, Rows, RowSpace
 
 __all__ = ["SECONDS_PER_MONTH", "Cusum", "CusumReading", "cusum_threshold"]
 
@@ -46,18 +46,13 @@ class Cusum:
     how long a sum can outlive its cause.
     """
 
-    def __init__(self, reference: float) -> None:
+    def __init__(self, reference: float, space: RowSpace) -> None:
         self._reference = reference
-        self._sum = np.empty(0)
-        self._ticks = np.empty(0)
-        self._started = np.empty(0)
+        self._sum, self._ticks = Column(space, 0.0), Column(space, 0.0)
+        self._started = Column(space, np.nan)
 
     def step(self, rows: Rows, values: Floats, window_start: float, clip: Floats | float, cap: float) -> CusumReading:
         """One tick. rows, values: shape (n,), no row twice; series that are not named keep their state."""
-        size = int(rows.max()) + 1 if len(rows) else 0
-        self._sum = grown(self._sum, size, 0.0)
-        self._ticks = grown(self._ticks, size, 0.0)
-        self._started = grown(self._started, size, np.nan)
         before = self._sum[rows]
         after = np.minimum(np.maximum(0.0, before + np.clip(np.nan_to_num(values), -clip, clip) - self._reference), cap)
         alive = after > 0
@@ -68,11 +63,9 @@ class Cusum:
 
     def sums(self, rows: Rows) -> Floats:
         """What stands to the account of these series, shape (n,)."""
-        self._sum = grown(self._sum, int(rows.max(initial=-1)) + 1, 0.0)
         return self._sum[rows]
 
     def reset(self, rows: Rows) -> None:
-        """Start these series anew; what has no sum yet is as new as can be."""
-        rows = rows[rows < len(self._sum)]
+        """Start these series anew."""
         self._sum[rows] = 0.0
         self._ticks[rows] = 0.0

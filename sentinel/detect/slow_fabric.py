@@ -16,9 +16,10 @@ from sentinel.detect.regimes import JUDGED
 from sentinel.detect.sequential import SECONDS_PER_MONTH, Cusum, cusum_threshold
 from sentinel.detect.slow_fabric_evidence import SlowCommunicator
 from sentinel.detect.stored_transfers import StoredTransfers
-from sentinel.measure.index import Rows, SeriesIndex, grown
+from sentinel.measure.index import SeriesIndex
 from sentinel.measure.lateness import Lateness
 from sentinel.measure.membership import Communicator, Membership
+from sentinel.measure.row_space import Column, Rows
 from sentinel.measure.step_times import StepTimes
 from sentinel.measure.transfers import Transfers, measure_transfers
 from sentinel.measure.window import Window
@@ -62,10 +63,11 @@ class SlowFabric:
         self._false_alarms = false_alarms_per_month
         self._history = FabricHistory(settings, history_ticks, StoredTransfers(baseline, history_ticks))
         self._index = SeriesIndex()
-        self._cusum = Cusum(_REFERENCE_SIGMAS)
-        self._anchors = Anchors(columns=2)
+        self._cusum = Cusum(_REFERENCE_SIGMAS, self._index)
+        self._anchors = Anchors(columns=2, space=self._index)
         # By communicator: alarm and half of the way to it (0 or 1); start of the run, its cost and ticks.
-        self._alarm, self._near, self._since, self._cost, self._ticks = (np.empty(0) for _ in range(5))
+        self._alarm, self._near, self._cost, self._ticks = (Column(self._index, 0.0) for _ in range(4))
+        self._since = Column(self._index, np.nan)
         self._names = FabricNames(names_places)
         self._costs: tuple[Codes, Floats] = (np.empty(0, dtype=np.int32), np.empty(0))
 
@@ -96,11 +98,9 @@ class SlowFabric:
         known = np.isfinite(reading.cost_ratio)
         self._costs = (reading.comm[known].astype(np.int32), reading.cost_ratio[known])
         rows = self._index.rows(reading.comm)[kept]
-        self._grow()
         slow = self._judge(rows, reading, kept, window, transfers, membership) if len(rows) else []
-        suspects = np.array(
-            [*frozen, *(key[0] for key in self._index.keys(np.flatnonzero(self._alarm + self._near > 0)))], np.int32
-        )
+        rising = np.flatnonzero(self._alarm.values + self._near.values > 0)
+        suspects = np.array([*frozen, *(key[0] for key in self._index.keys(rising))], np.int32)
         self._history.learn(transfers, look.times, vocabulary, np.setdiff1d(fit, suspects))
         jobs = self._jobs(rows, reading, kept, slow, membership)
         findings = self._names.step(jobs, self.slow_communicators(), membership, vocabulary)
@@ -117,13 +117,12 @@ class SlowFabric:
 
     def slow_communicators(self) -> set[int]:
         """Communicators whose alarm stands."""
-        return {key[0] for key in self._index.keys(np.flatnonzero(self._alarm > 0))}
+        return {key[0] for key in self._index.keys(np.flatnonzero(self._alarm.values > 0))}
 
-    def forget(self, comm: int) -> None:
-        """A communicator is over."""
-        standing = np.flatnonzero(self._alarm + self._near > 0)
-        over = standing[np.array([key[0] == comm for key in self._index.keys(standing)], dtype=bool)]
-        self._alarm[over] = self._near[over] = 0.0
+    def forget(self, comms: Collection[int]) -> None:
+        """These communicators are over."""
+        self._index.forget(comms)
+        self._history.forget(comms)
 
     def _judge(
         self,
@@ -208,9 +207,3 @@ class SlowFabric:
                 (undecided if rises else healthy).append(communicator)
             found[job] = JobFabric(group, healthy, undecided)
         return found
-
-    def _grow(self) -> None:
-        size = len(self._index)
-        self._alarm, self._near = grown(self._alarm, size, 0.0), grown(self._near, size, 0.0)
-        self._since, self._cost = grown(self._since, size, np.nan), grown(self._cost, size, 0.0)
-        self._ticks = grown(self._ticks, size, 0.0)

@@ -9,8 +9,9 @@ import numpy.typing as npt
 from sentinel.config.detection_slow_link import SlowLinkSettings
 from sentinel.detect.link_history import LinkHistory, LinkReading
 from sentinel.detect.sequential import SECONDS_PER_MONTH, Cusum, cusum_threshold
-from sentinel.measure.index import Rows, SeriesIndex, grown
+from sentinel.measure.index import SeriesIndex
 from sentinel.measure.lateness import Lateness
+from sentinel.measure.row_space import Column, Rows
 from sentinel.measure.step_times import StepTimes
 
 __all__ = ["SlowLinkTest", "SlowSeries"]
@@ -54,12 +55,15 @@ class SlowLinkTest:
         self._settings = settings
         self._false_alarms = false_alarms_per_month
         self._index = SeriesIndex()
-        self._history = LinkHistory(min_ticks, settings.noise_floor_ratio, settings.min_excess.total_seconds())
-        self._cusum = Cusum(_REFERENCE_SIGMAS)
+        self._history = LinkHistory(
+            min_ticks, settings.noise_floor_ratio, settings.min_excess.total_seconds(), self._index
+        )
+        self._cusum = Cusum(_REFERENCE_SIGMAS, self._index)
         # By link: alarm (0 or 1), ticks in a row of standing far out, half of the way to an alarm (0 or 1); start of
         # the run, its cost and ticks.
-        self._alarm, self._streak, self._near = (np.empty(0) for _ in range(3))
-        self._since, self._cost, self._ticks = (np.empty(0) for _ in range(3))
+        self._alarm, self._streak, self._near = (Column(self._index, 0.0) for _ in range(3))
+        self._cost, self._ticks = Column(self._index, 0.0), Column(self._index, 0.0)
+        self._since = Column(self._index, np.nan)
 
     def step(
         self,
@@ -78,7 +82,6 @@ class SlowLinkTest:
         longer, with what that costs.
         """
         rows = self._index.rows(times.comm, times.rank, times.peer, times.direction)
-        self._grow()
         if not len(rows):
             return []
         reading = self._history.read(rows, times)
@@ -98,7 +101,8 @@ class SlowLinkTest:
         speaks = effect & (total >= threshold) & (ticks >= patience) & (reading.ratio >= limits.min_ratio)
         out = effect & (reading.ratio >= limits.far_ratio)
         out &= np.nan_to_num(reading.stands_out) >= limits.far_sigmas
-        streak = self._streak[rows] = np.where(out, self._streak[rows] + 1, 0.0)
+        streak = np.where(out, self._streak[rows] + 1, 0.0)
+        self._streak[rows] = streak
         opens = speaks | (streak >= patience + 1)
         self._near[rows] = (total >= threshold / 2) | (streak > 0)
         self._step_alarms(rows, opens, (total > 0) | (streak > 0), cost, begun)
@@ -115,22 +119,21 @@ class SlowLinkTest:
                 cusum=float(total[place]),
                 cusum_threshold=threshold,
             )
-            for place, row in zip(*(each.tolist() for each in _standing(self._alarm, rows)), strict=True)
+            for place, row in zip(*(each.tolist() for each in _standing(self._alarm.values, rows)), strict=True)
         ]
 
     def alarms(self) -> set[tuple[int, int]]:
         """The (comm, rank) pairs with an alarm that stands, seen this time or not."""
-        return {(key[0], key[1]) for key in self._index.keys(np.flatnonzero(self._alarm > 0))}
+        return {(key[0], key[1]) for key in self._index.keys(np.flatnonzero(self._alarm.values > 0))}
 
     def suspects(self) -> set[int]:
         """Communicators in which a link is alarmed or on its way to it: nothing there is fit to learn from."""
-        return {key[0] for key in self._index.keys(np.flatnonzero((self._alarm > 0) | (self._near > 0)))}
+        rows = np.flatnonzero((self._alarm.values > 0) | (self._near.values > 0))
+        return {key[0] for key in self._index.keys(rows)}
 
-    def forget(self, comm: int) -> None:
-        """Drop the alarms of a communicator that is over."""
-        standing = np.flatnonzero((self._alarm > 0) | (self._near > 0))
-        over = np.array([key[0] == comm for key in self._index.keys(standing)], dtype=bool)
-        self._alarm[standing[over]] = self._near[standing[over]] = self._streak[standing[over]] = 0.0
+    def forget(self, comms: Collection[int]) -> None:
+        """These communicators are over."""
+        self._index.forget(comms)
 
     def _is_explained(
         self,
@@ -180,12 +183,6 @@ class SlowLinkTest:
     def _learn(self, rows: Rows, times: StepTimes, fit: Collection[int]) -> None:
         allowed = np.fromiter(set(fit) - self.suspects(), dtype=np.int64)
         self._history.learn(rows, times, np.isin(times.comm, allowed))
-
-    def _grow(self) -> None:
-        size = len(self._index)
-        self._alarm, self._streak = grown(self._alarm, size, 0.0), grown(self._streak, size, 0.0)
-        self._near, self._since = grown(self._near, size, 0.0), grown(self._since, size, np.nan)
-        self._cost, self._ticks = grown(self._cost, size, 0.0), grown(self._ticks, size, 0.0)
 
 
 def _standing(alarm: Floats, rows: Rows) -> tuple[Rows, Rows]:

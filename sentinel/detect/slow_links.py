@@ -1,7 +1,7 @@
 """Slow links as findings: one a process, however many of its links are slow."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 from sentinel.config.detection_slow_link import SlowLinkSettings
@@ -76,9 +76,9 @@ class SlowLinks:
         """Communicators in which a link's alarm stands."""
         return {comm for comm, _ in self._test.alarms()}
 
-    def forget(self, comm: int) -> None:
-        """A communicator is over."""
-        self._test.forget(comm)
+    def forget(self, comms: Collection[int]) -> None:
+        """These communicators are over."""
+        self._test.forget(comms)
 
     def _held(self, findings: list[Finding]) -> set[CulpritKey]:
         standing = self._test.alarms()

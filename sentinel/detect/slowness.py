@@ -1,6 +1,6 @@
 """Everybody works, but somebody or something slowly: the verdicts about that."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -50,15 +50,16 @@ class Slowness:
         """Of what was found or held at the last tick that was judged."""
         return self._keys
 
-    def forget(self, comm: int) -> None:
-        """A communicator is over."""
+    def forget(self, comms: Collection[int]) -> None:
+        """These communicators are over."""
         for part in (self._links, self._late, self._fabric, self._drift):
-            part.forget(comm)
+            part.forget(comms)
 
     def step(self, tick: Tick) -> tuple[list[Finding], set[CulpritKey]]:
         """Findings, and the keys of those about whom nothing can be said this time. Marks states as `learning`."""
         membership, vocabulary, states = tick.membership, tick.vocabulary, tick.states
         known = membership.communicators
+        self._history.forget(membership, tick.window.end)
         lateness = measure_lateness(tick.window, vocabulary, self._settings.baseline.min_operations)
         self.lateness = lateness
         reference = self._history.reference(lateness, membership, vocabulary)

@@ -98,6 +98,10 @@ class WaitChain:
         self._waited = {process: count for process, count in self._waited.items() if process in chains}
         return chains
 
+    def forget(self, comms: Collection[int]) -> None:
+        """These communicators are over."""
+        self._history.forget(comms)
+
     def _link(self, process: Process, series: Sequence[LateSeries], graph: WaitGraph) -> _Link:
         """Whom a late process waits for: nobody, if in any communicator most of its lateness is its own."""
         links = []

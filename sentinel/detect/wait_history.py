@@ -1,12 +1,14 @@
 """What each wait was lately, and what it normally is."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from sentinel.detect.learnt_normal import LearntNormal
-from sentinel.measure.index import SeriesIndex, grown
+from sentinel.measure.index import SeriesIndex
+from sentinel.measure.row_space import Column
 from sentinel.measure.waits import Waits
 
 __all__ = ["WaitHistory", "WaitLevels"]
@@ -34,18 +36,21 @@ class WaitHistory:
 
     def __init__(self, min_ticks: int) -> None:
         self._index = SeriesIndex()
-        self._level = np.empty((0, 2))
-        self._normal = LearntNormal(min_ticks)
+        self._level = Column(self._index, np.nan, (2,))
+        self._normals = [LearntNormal(min_ticks, self._index) for _ in range(2)]  # of the two ratios
 
     def step(self, waits: Waits, fit: Flags) -> WaitLevels:
         """One tick. fit: the rows that may be learnt from, shape (n,)."""
         rows = self._index.rows(waits.comm, waits.rank, waits.peer)
-        self._level = grown(self._level, len(self._index), np.nan)
         now = np.stack([waits.inside_ratio, waits.late_ratio], axis=1)
         before = self._level[rows]
         level = np.where(np.isnan(before), now, before + _NEW_WEIGHT * (now - before))
         self._level[rows] = level
-        series = np.stack([2 * rows, 2 * rows + 1], axis=1)
-        normal = self._normal.normal(series.reshape(-1)).centre
-        self._normal.append(series[fit].reshape(-1), now[fit].reshape(-1))
-        return WaitLevels(level, normal.reshape(-1, 2))
+        normal = np.stack([each.normal(rows).centre for each in self._normals], axis=1)
+        for each, ratio in zip(self._normals, now.T, strict=True):
+            each.append(rows[fit], ratio[fit])
+        return WaitLevels(level, normal)
+
+    def forget(self, comms: Collection[int]) -> None:
+        """These communicators are over."""
+        self._index.forget(comms)

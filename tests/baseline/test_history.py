@@ -4,12 +4,19 @@ import numpy as np
 import pytest
 
 from sentinel.baseline.history import ThinnedHistory
+from sentinel.measure.row_space import RowSpace
 
 ROW = np.array([0], dtype=np.int64)
 
 
+def rows_of(count: int, capacity: int) -> ThinnedHistory:
+    space = RowSpace()
+    space.take(count)
+    return ThinnedHistory(space, capacity)
+
+
 def filled(values: np.ndarray, capacity: int = 512) -> ThinnedHistory:
-    history = ThinnedHistory(capacity)
+    history = rows_of(1, capacity)
     for value in values:
         history.append(ROW, np.array([value]))
     return history
@@ -48,7 +55,7 @@ def test_outliers_do_not_move_it() -> None:
 
 
 def test_rows_are_independent() -> None:
-    history = ThinnedHistory(4)
+    history = rows_of(4, capacity=4)
     history.append(np.array([0, 2]), np.array([1.0, 9.0]))
     history.append(np.array([2]), np.array([11.0]))
     assert history.counts(np.arange(4)).tolist() == [1, 0, 2, 0]

@@ -15,6 +15,7 @@ from sentinel.config.detection import DetectionSettings
 from sentinel.detect.detector import Detector
 from sentinel.detect.sequential import Cusum
 from sentinel.incident.tracker import IncidentTracker
+from sentinel.measure.row_space import RowSpace
 from sentinel.model.incident import Incident
 from sentinel.model.snapshot import Snapshot
 
@@ -92,8 +93,9 @@ def test_absurd_counters_blind_nobody_for_good() -> None:
 
 
 def test_a_sum_survives_what_is_no_number() -> None:
-    cusum, rows = Cusum(1.0), np.array([0])
-    cusum.reset(np.array([7]))  # of a series that has no sum yet
+    space = RowSpace()
+    cusum, rows = Cusum(1.0, space), space.take(1)
+    cusum.reset(rows)  # it has no sum yet
     for value in (3.0, np.nan, 3.0):
         reading = cusum.step(rows, np.array([value]), 0.0, 5.0, 20.0)
     assert reading.sum.tolist() == [3.0]

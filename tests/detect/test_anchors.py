@@ -3,7 +3,7 @@
 import numpy as np
 
 from sentinel.detect.anchors import Anchors
-from sentinel.measure.index import Rows
+from sentinel.measure.row_space import Rows, RowSpace
 
 ROWS = np.array([0, 1])
 
@@ -12,7 +12,9 @@ class Watch:
     """Two series, with the sums that a caller would keep."""
 
     def __init__(self) -> None:
-        self.anchors = Anchors(columns=1)
+        space = RowSpace()
+        self.anchors = Anchors(columns=1, space=space)
+        space.take(len(ROWS))
         self.seen: list[tuple[list[float], list[float]]] = []
         self.rising = [True, True]
 

@@ -138,7 +138,7 @@ def test_while_nothing_is_measured_it_is_held_and_what_is_over_is_forgotten() ->
     later = START + watch.ticks * TICK
     assert watch.test.step([], watch.membership, set(), later) == DriftReading((), frozenset({key}))
     assert watch.test.step([], watch.membership, set(), later + 7 * 3600) == DriftReading((), frozenset({key}))
-    watch.test.forget(7)
+    watch.test.forget({7})
     assert watch.test.step([], watch.membership, set(), later + 8 * 3600) == DriftReading((), frozenset())
 
 

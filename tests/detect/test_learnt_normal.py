@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from sentinel.detect.learnt_normal import LearntNormal, Normals
+from sentinel.measure.row_space import RowSpace
 
 
 def learnt(values: np.ndarray, min_ticks: int = 8) -> Normals:
     """values: (ticks, series)."""
-    normal, rows = LearntNormal(min_ticks), np.arange(values.shape[1])
+    space = RowSpace()
+    normal, rows = LearntNormal(min_ticks, space), space.take(values.shape[1])
     for tick in values:
         normal.append(rows, tick)
     return normal.normal(rows)
@@ -42,7 +44,8 @@ def test_autocorrelation_widens_what_lasts_and_not_what_one_tick_scatters_by() -
 
 
 def test_what_is_settled_does_not_trail() -> None:
-    normal, row = LearntNormal(2), np.array([0])
+    space = RowSpace()
+    normal, row = LearntNormal(2, space), space.take(1)
     for _ in range(32):
         normal.append(row, np.array([1.0]))
     for _ in range(1000):
@@ -51,9 +54,23 @@ def test_what_is_settled_does_not_trail() -> None:
 
 
 def test_missing_values_are_left_out_and_new_series_start_anew() -> None:
-    normal, both = LearntNormal(2), np.array([0, 7])
+    space = RowSpace()
+    normal, both = LearntNormal(2, space), space.take(8)[[0, 7]]
     for values in ([1.0, np.nan], [2.0, np.nan], [3.0, 4.0]):
         normal.append(both, np.array(values))
     centre = normal.normal(both).centre
     assert centre[0] == 1.5
     assert np.isnan(centre[1])
+
+
+def test_a_row_that_is_used_again_knows_nothing_of_before() -> None:
+    space = RowSpace()
+    normal, row = LearntNormal(2, space), space.take(1)
+    for _ in range(2):
+        normal.append(row, np.array([1.0]))
+    space.retire(row)
+    assert space.take(1).tolist() == row.tolist()
+    normal.append(row, np.array([9.0]))
+    assert np.isnan(normal.normal(row).centre).all()
+    normal.append(row, np.array([9.0]))
+    assert normal.normal(row).centre.tolist() == [9.0]

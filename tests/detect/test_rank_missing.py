@@ -252,7 +252,7 @@ def test_what_is_over_is_forgotten() -> None:
     watcher.run(5)
     job.silent = set(range(8))
     watcher.run(2)
-    watcher.test.forget(job.vocabulary.code(job.comm))
+    watcher.test.forget({job.vocabulary.code(job.comm)})
     assert watcher.test._departures._gone == {}
 
 

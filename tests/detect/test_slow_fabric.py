@@ -138,7 +138,7 @@ def test_where_a_single_rank_is_apart_nothing_new_is_said_and_nothing_ends(ring:
             assert not watch.step(tick, states, apart)
             assert watch.held == {key}
     assert watch.run(1)[0][0].culprit.key == key
-    watch.fabric.forget(ring.code)
+    watch.fabric.forget({ring.code})
     ring.cells = ()
     for tick in Ring(cells=(("Broadcast", "8", 0.001, 10),), vocabulary=ring.vocabulary).ticks(1):
         watch.step(tick)

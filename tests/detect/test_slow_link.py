@@ -151,7 +151,7 @@ def test_what_is_missing_opens_nothing_and_ends_nothing() -> None:
         assert not watch.step(tick, {watch.ring.code: "abstain"})
         assert watch.held == {key}
     assert named(watch.run(1)) == {(5,)}
-    watch.links.forget(watch.ring.code)
+    watch.links.forget({watch.ring.code})
     watch.ring.has_network = False
     watch.run(1)
     assert watch.held == set()
