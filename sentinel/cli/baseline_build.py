@@ -8,7 +8,9 @@ import typer
 from sentinel.cli.moment import parse_range
 from sentinel.cli.options import ConfigOption, JsonOption, SetOption, read_settings
 from sentinel.cli.output import print_json, progress_bar
+from sentinel.config.files import directory_fault
 from sentinel.daemon.learning import learn_baseline
+from sentinel.errors import ConfigError
 from sentinel.model.duration import format_duration
 from sentinel.model.instant import format_instant
 from sentinel.source.opening import open_source
@@ -35,9 +37,21 @@ def build(
     settings = read_settings(config, assignments)
     now = time.time()
     first, last = parse_range(start or format_duration(settings.baseline.range), end, now)
-    with State.open(settings.state.directory) as state, open_source(settings.prometheus) as source:
+    directory = settings.state.directory
+    # Known before the work, and made after it: a server that cannot be asked leaves nothing behind.
+    if fault := directory_fault(directory):
+        raise ConfigError("the state directory cannot be used", where=str(directory), why=fault)
+    with State.open_readonly(directory) as state, open_source(settings.prometheus) as source:
         with progress_bar("Learning") as progress:
             baseline = learn_baseline(source, settings, state, first, last, progress)
+        known = len(state.incidents_since(first))
+    if not baseline.rows:
+        span = f"from {format_instant(baseline.start)} to {format_instant(baseline.end)}"
+        needed = settings.detection.baseline.min_ticks
+        why = f"no cell has {needed} ticks of history {span}; the time of {known} known incidents is left out"
+        hint = "Choose another range with --from and --to; detection.baseline.min_ticks says how much is needed."
+        raise ConfigError("no baseline is kept", why=why, hint=hint)
+    with State.open(directory) as state:
         version = state.add_baseline(now, baseline.start, baseline.end, baseline.to_bytes())
     ranks = {(row.job_id, row.node, row.global_rank) for row in baseline.rows}
     if json:
@@ -57,5 +71,3 @@ def build(
         f"Baseline {version}: {len(baseline.rows)} cells of {len(ranks)} ranks, "
         f"from {format_instant(baseline.start)} to {format_instant(baseline.end)}."
     )
-    if not baseline.rows:
-        typer.echo("warning: no cell has enough history (detection.baseline.min_ticks)", err=True)

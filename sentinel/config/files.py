@@ -1,6 +1,7 @@
 """The files that a configuration names."""
 
 import os
+import stat
 from pathlib import Path
 
 from nccl_endpoint.configuration import load
@@ -10,7 +11,7 @@ from nccl_endpoint.errors import WebConfigError
 from sentinel.config.settings import Settings
 from sentinel.errors import ConfigError
 
-__all__ = ["check_files"]
+__all__ = ["check_files", "directory_fault"]
 
 
 def check_files(settings: Settings) -> None:
@@ -21,7 +22,7 @@ def check_files(settings: Settings) -> None:
         for key, path in access.files().items()
         if (fault := _fault(path))
     ]
-    if fault := _directory_fault(settings.state.directory):
+    if fault := directory_fault(settings.state.directory):
         faults.append(f"state.directory = {str(settings.state.directory)!r}: {fault}")
     if settings.web.config_file is not None:
         try:
@@ -32,15 +33,19 @@ def check_files(settings: Settings) -> None:
         raise ConfigError("the configuration names files that cannot be used", why="\n  " + "\n  ".join(faults))
 
 
-def _directory_fault(path: Path) -> str:
+def directory_fault(path: Path) -> str:
     """Why a directory cannot be written or made; nothing is."""
-    if path.exists():
-        if not path.is_dir():
-            return "it is no directory"
-        return "" if os.access(path, os.W_OK | os.X_OK) else "this user may not write there"
-    if not path.parent.is_dir():
-        return f"there is no directory {path.parent}"
-    return "" if os.access(path.parent, os.W_OK | os.X_OK) else "it is not there, and this user may not make it"
+    try:
+        is_directory = stat.S_ISDIR(path.stat().st_mode)
+    except FileNotFoundError:
+        if not path.parent.is_dir():
+            return f"there is no directory {path.parent}"
+        return "" if os.access(path.parent, os.W_OK | os.X_OK) else "it is not there, and this user may not make it"
+    except OSError as error:
+        return error.strerror or str(error)
+    if not is_directory:
+        return "it is no directory"
+    return "" if os.access(path, os.W_OK | os.X_OK) else "this user may not write there"
 
 
 def _fault(path: Path) -> str:

@@ -48,10 +48,11 @@ class Chain:
             pace=1.0,
             environment={"NCCL_SENTINEL_JOB": _JOB},
         )
-        exporter_port, prometheus_port, alertmanager_port = free_ports(3)
+        exporter_port, prometheus_port, alertmanager_port, daemon_port = free_ports(4)
         self.prometheus_url = f"http://127.0.0.1:{prometheus_port}"
         self.alertmanager_url = f"http://127.0.0.1:{alertmanager_port}"
         self.exporter_url = f"http://127.0.0.1:{exporter_port}"
+        self.daemon_url = f"http://127.0.0.1:{daemon_port}"
         self.webhook = WebhookReceiver()
         self._configure(exporter_port, scenario.stall_after)
         self._client = httpx.Client(timeout=_TIMEOUT_SECONDS, trust_env=False)
@@ -162,7 +163,11 @@ class Chain:
             "prometheus.yml": prometheus_yaml(exporter_port),
             "alertmanager.yml": alertmanager_yaml(self.webhook.url),
             "sentinel.toml": daemon_toml(
-                self.prometheus_url, self.alertmanager_url, self.folder / "state", stall_after
+                self.prometheus_url,
+                self.alertmanager_url,
+                self.daemon_url.removeprefix("http://"),
+                self.folder / "state",
+                stall_after,
             ),
         }
         for name, text in files.items():

@@ -39,7 +39,7 @@ receivers:
 """
 
 
-def daemon_toml(prometheus_url: str, alertmanager_url: str, state_dir: Path, stall_after: str) -> str:
+def daemon_toml(prometheus_url: str, alertmanager_url: str, address: str, state_dir: Path, stall_after: str) -> str:
     """A quick daemon: the defaults wait longer, for jobs that run for days."""
     return f"""\
 [prometheus]
@@ -64,5 +64,5 @@ warm_up = "5s"
 directory = "{state_dir}"
 
 [web]
-listen_address = "127.0.0.1:0"
+listen_address = "{address}"
 """

@@ -52,6 +52,7 @@ def _hold(chain: Chain, progress: Progress) -> None:
     config, sentinel = chain.folder / "sentinel.toml", chain.sentinel
     progress.say("Everything goes on running. Look around:")
     for what, where in (
+        ("page", f"{chain.daemon_url}/"),
         ("metrics", f"{chain.exporter_url}/metrics"),
         ("series", f"{chain.prometheus_url}/graph?g0.expr=nccl_collective_seconds_total"),
         ("alerts", f"{chain.alertmanager_url}/api/v2/alerts"),

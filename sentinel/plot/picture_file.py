@@ -26,11 +26,14 @@ def check_picture_path(path: Path) -> None:
     if path.suffix.lower() not in FORMATS:
         why = f"{path.suffix or 'a name without suffix'} is no picture that can be drawn"
         raise ConfigError("cannot draw", where=str(path), why=why, hint=f"Use one of {', '.join(FORMATS)}")
-    if path.is_dir():
-        raise ConfigError("cannot draw", where=str(path), why="it is a directory")
     directory = path.resolve().parent
-    if not directory.is_dir():
-        raise ConfigError("cannot draw", where=str(path), why=f"no directory {directory}")
+    try:
+        if path.is_dir():
+            raise ConfigError("cannot draw", where=str(path), why="it is a directory")
+        if not directory.is_dir():
+            raise ConfigError("cannot draw", where=str(path), why=f"no directory {directory}")
+    except OSError as error:
+        raise ConfigError("cannot draw", where=str(path), why=str(error.strerror or error)) from error
     if not os.access(directory, os.W_OK | os.X_OK):
         raise ConfigError("cannot draw", where=str(path), why=f"this user may not write to {directory}")
 

@@ -14,8 +14,6 @@ __all__ = [
     "BrokenStateError",
     "copy_database",
     "explained",
-    "file_identity",
-    "is_database",
     "make_directory",
     "move_away",
     "open_database",
@@ -27,7 +25,6 @@ FILE_NAME = "sentinel.db"
 _BUSY_SECONDS = 10.0
 _HINT_BROKEN = "Move it away: a new one is made; what is lost is memory of past incidents and baselines."
 _HINT_UNWRITABLE = "Set state.directory to a directory that this user may write."
-_MAGIC = b"SQLite format 3\0"
 _BROKEN = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
@@ -110,24 +107,6 @@ def open_database_readonly(directory: Path) -> sqlite3.Connection | None:
             connection.close()
             raise
     return connection
-
-
-def file_identity(path: Path) -> tuple[int, int] | None:
-    """What tells one file from another that is put in its place; None where there is none."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
-
-
-def is_database(path: Path) -> bool:
-    """Whether the file begins as SQLite's do: one that has it in memory does not look again."""
-    try:
-        with path.open("rb") as file:
-            return file.read(len(_MAGIC)) == _MAGIC
-    except OSError:
-        return False
 
 
 def move_away(directory: Path) -> Path:

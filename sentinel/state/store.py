@@ -16,13 +16,12 @@ from sentinel.state.database import (
     BrokenStateError,
     copy_database,
     explained,
-    file_identity,
-    is_database,
     move_away,
     open_database,
     open_database_readonly,
     transaction,
 )
+from sentinel.state.database_file import DatabaseFile
 from sentinel.state.tick import Outcome, TickRecord
 
 __all__ = ["BaselineVersion", "State", "StoredBaseline"]
@@ -78,12 +77,14 @@ class State:
         self._connection = connection
         self._is_copy = False
         self._path = directory / FILE_NAME
-        self._identity = file_identity(self._path)
+        self._file: DatabaseFile | None = None  # of one that is written
 
     @classmethod
     def open(cls, directory: Path) -> Self:
         """For reading and writing."""
-        return cls(open_database(directory), directory)
+        state = cls(open_database(directory), directory)
+        state._file = DatabaseFile(state._path)
+        return state
 
     @classmethod
     def open_readonly(cls, directory: Path) -> Self:
@@ -109,6 +110,9 @@ class State:
         """Let go of the file."""
         if self._connection is not None:
             self._connection.close()
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def renew(self) -> Path:
         """Make a new, empty database; what is in the place of it is moved to the path that is given back."""
@@ -116,7 +120,7 @@ class State:
         self._connection, self._is_copy = None, False
         moved_to = move_away(self._path.parent)
         self._connection = open_database(self._path.parent)
-        self._identity = file_identity(self._path)
+        self._file = DatabaseFile(self._path)
         return moved_to
 
     def record(
@@ -209,12 +213,11 @@ class State:
             connection = open_database(self._path.parent)
             self.close()
             self._connection, self._is_copy = connection, False
-            self._identity = file_identity(self._path)
-        # SQLite goes on writing a file that was deleted: what it writes is gone with the process.
-        if self._connection is None or file_identity(self._path) != self._identity:
-            raise BrokenStateError("the state database is gone", where=str(self._path), why="its file was taken away")
-        if not is_database(self._path):
-            raise BrokenStateError("the state database is broken", where=str(self._path), why="it was overwritten")
+            self._file = DatabaseFile(self._path)
+        fault = self._file.fault if self._file is not None else ""
+        if self._connection is None or fault:
+            why = fault or "no new one could be made"
+            raise BrokenStateError("the state database is gone or broken", where=str(self._path), why=why)
         return self._connection
 
     def _incidents(self, condition: str, values: tuple[Any, ...]) -> list[Incident]:

@@ -80,10 +80,10 @@ def read_trace(directory: Path, *, ops_per_step: int | None = None) -> Trace:
 def _find_files(directory: Path) -> list[Path]:
     """The ranks' files, in order of rank."""
     hint = "A trace is a folder with one file rankNN.jsonl.xz for each rank, from 00 on"
-    if not directory.is_dir():
-        why = "it is not a folder" if directory.exists() else "there is no such folder"
-        raise TraceError("cannot read a trace", where=str(directory), why=why, hint=hint)
-    files = {int(match[1]): path for path in directory.iterdir() if (match := _FILE.fullmatch(path.name))}
+    try:
+        files = {int(match[1]): path for path in directory.iterdir() if (match := _FILE.fullmatch(path.name))}
+    except OSError as error:
+        raise TraceError("cannot read a trace", where=str(directory), why=str(error.strerror), hint=hint) from error
     if not files:
         raise TraceError(
             "cannot read a trace", where=str(directory), why="there is no rankNN.jsonl.xz in it", hint=hint

@@ -18,7 +18,7 @@ NOWHERE = Path("/nowhere")
         ({"scenario": "late2ms"}, "there is no scenario 'late2ms'"),
         ({"healthy": "1:2"}, "--healthy, --fault and --ops-per-step are about a trace of yours"),
         ({"trace": NOWHERE}, "--trace needs --healthy and --fault"),
-        ({"trace": NOWHERE, "healthy": "1:2", "fault": "3:4"}, "there is no such folder"),
+        ({"trace": NOWHERE, "healthy": "1:2", "fault": "3:4"}, "No such file or directory"),
         ({"trace": NOWHERE, "healthy": "1-2", "fault": "3:4"}, "cannot read a range of steps (1-2)"),
         ({"trace": NOWHERE, "scenario": "stall2"}, "--scenario and --trace exclude each other"),
         (

@@ -23,7 +23,7 @@ def test_the_servers_own_tools_accept_it(tool, arguments, text, tmp_path):
 
 def test_the_daemon_accepts_it(tmp_path):
     path = tmp_path / "sentinel.toml"
-    path.write_text(daemon_toml("http://127.0.0.1:1", "http://127.0.0.1:2", tmp_path / "state", "10s"))
+    path.write_text(daemon_toml("http://127.0.0.1:1", "http://127.0.0.1:2", "127.0.0.1:0", tmp_path / "state", "10s"))
 
     settings = load(path, {})
 

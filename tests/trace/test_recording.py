@@ -146,10 +146,10 @@ def test_refuses_a_file_that_was_cut_short(tmp_path: Path, traces: Path) -> None
 
 
 def test_refuses_what_is_no_trace(tmp_path: Path, write_trace: Write, small_job: Callable[..., list[Row]]) -> None:
-    with pytest.raises(TraceError, match="no such folder"):
+    with pytest.raises(TraceError, match="No such file or directory"):
         read_trace(tmp_path / "nowhere")
     (tmp_path / "file").touch()
-    with pytest.raises(TraceError, match="not a folder"):
+    with pytest.raises(TraceError, match="Not a directory"):
         read_trace(tmp_path / "file")
     with pytest.raises(TraceError, match="no rankNN"):
         read_trace(tmp_path)
