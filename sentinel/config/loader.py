@@ -69,6 +69,8 @@ def _read(path: Path, *, required: bool) -> dict[str, Any]:
         return {}
     except OSError as error:
         raise ConfigError("cannot read the configuration", where=str(path), why=error.strerror or str(error)) from error
+    if not data.strip():  # as it is for a moment while something writes it
+        raise ConfigError("the configuration is empty", where=str(path))
     try:
         return tomllib.loads(data.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -41,6 +41,7 @@ class Dispatch:
         self._incidents = {incident.id: incident for incident in incidents}
         self._resend_seconds = resend_seconds
         self._tick_seconds = tick_seconds
+        self._over: dict[str, float] = {}  # by incident that ended: when it was first told
         self._sent_at: float | None = None
         self._failed = False  # one replica at least did not take what was sent last
         self._lock = threading.Lock()
@@ -96,11 +97,12 @@ class Dispatch:
         return self._sent_at is None or not 0.0 <= now - self._sent_at < after_seconds
 
     def _hand_over(self, now: float) -> bool:
-        self._incidents = {
-            id_: incident
-            for id_, incident in self._incidents.items()
-            if incident.ended_at is None or now - incident.ended_at <= RESOLVED_SECONDS
-        }
+        # An end may lie long back when it is found: ticks are long, or were caught up.
+        ended = [id_ for id_, incident in self._incidents.items() if incident.ended_at is not None]
+        self._over = {id_: self._over.get(id_, now) for id_ in ended}
+        for id_ in ended:
+            if now - self._over[id_] > RESOLVED_SECONDS:
+                del self._incidents[id_]
         if not self._incidents and self._heartbeat is None:
             return False
         self._sink.send(self._alerts(now))

@@ -1,13 +1,31 @@
 """The log: stderr, JSON lines unless a person watches."""
 
+import contextlib
 import logging
 import sys
+from typing import TextIO
 
 import structlog
 
 from sentinel.config.log import LogFormat, LogSettings
 
 __all__ = ["configure_log"]
+
+
+class _Unfailing:
+    """A stream on whose writer nothing depends: a full disk, or a reader that is gone, ends no tick."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with contextlib.suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError):
+            self._stream.flush()
 
 
 def configure_log(settings: LogSettings) -> None:
@@ -29,14 +47,14 @@ def configure_log(settings: LogSettings) -> None:
     structlog.configure(
         processors=shared,
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(_Unfailing(sys.stderr)),  # type: ignore[arg-type]
         cache_logger_on_first_use=False,
     )
     formatter = structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=shared[:3],
         processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *shared[3:]],
     )
-    handler = logging.StreamHandler(sys.stderr)
+    handler = logging.StreamHandler(_Unfailing(sys.stderr))
     handler.setFormatter(formatter)
     # Libraries tell of their routine at info (every run of a job, every request): that is our debug.
     logging.basicConfig(handlers=[handler], level=max(level, logging.WARNING), force=True)

@@ -52,6 +52,14 @@ def test_a_named_file_must_exist() -> None:
         load(NOWHERE, {})
 
 
+def test_an_empty_file_is_refused(tmp_path: Path) -> None:
+    """A reload may meet a file that is just being written: nobody asks for all the defaults by an empty file."""
+    file = tmp_path / "sentinel.toml"
+    file.write_text(" \n")
+    with pytest.raises(ConfigError, match=r"the configuration is empty \(.*sentinel\.toml"):
+        load(file, {})
+
+
 def test_a_file_that_is_not_toml_is_said_with_its_line() -> None:
     with pytest.raises(ConfigError, match=r"syntax\.bad\.toml.*line 1"):
         load(FILES / "syntax.bad.toml", {})

@@ -83,15 +83,18 @@ def test_a_partial_success_is_not_repeated_at_once(sink: RecordingSink) -> None:
     assert not one.send(NOW + 30)
 
 
-def test_an_ended_incident_is_sent_as_resolved_for_fifteen_minutes(sink: RecordingSink) -> None:
+@pytest.mark.parametrize("ago", [30, 3 * 3600])
+def test_an_ended_incident_is_sent_as_resolved_for_fifteen_minutes(sink: RecordingSink, ago: float) -> None:
+    """From when that was found: with long ticks, or after a gap, the end itself lies long back."""
     one = dispatch(sink, incident())
-    one.update(Changes(ended=(incident(ended_at=NOW - 30),)))
+    began = {"started_at": NOW - 86400, "detected_at": NOW - 86400}
+    one.update(Changes(ended=(incident(**began, ended_at=NOW - ago),)))
     assert one.open() == []
     for minute in range(20):
         one.send(NOW + 60 * minute)
-    assert len(sink.sent) == 15
+    assert len(sink.sent) == 16
     for alerts in sink.sent:
-        assert [parse_instant(alert.ends_at) for alert in alerts] == [NOW - 30]
+        assert [parse_instant(alert.ends_at) for alert in alerts] == [NOW - ago]
 
 
 def test_after_a_restart_what_ended_lately_is_told_again(sink: RecordingSink) -> None:

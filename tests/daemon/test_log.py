@@ -1,3 +1,4 @@
+import contextlib
 import json
 import logging
 from collections.abc import Iterator
@@ -31,6 +32,17 @@ def test_away_from_a_terminal_every_line_is_json(capsys: pytest.CaptureFixture[s
     assert [line["level"] for line in lines] == ["info", "warning"]
     assert lines[0]["rank"] == 3
     assert lines[0]["timestamp"].endswith("Z")
+
+
+def test_a_log_that_cannot_be_written_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    with open("/dev/full", "w", buffering=1) as full:  # noqa: PTH123
+        monkeypatch.setattr("sys.stderr", full)
+        configure_log(LogSettings())
+        structlog.get_logger().error("tick failed")
+        logging.getLogger("somebody").error("by a library")
+        monkeypatch.undo()
+        with contextlib.suppress(OSError):
+            full.close()
 
 
 def test_an_exception_is_one_line_too(capsys: pytest.CaptureFixture[str]) -> None:

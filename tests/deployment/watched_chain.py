@@ -14,7 +14,7 @@ from deployment.rule_files import ALERTS, RECORDING
 from nccl_exporter.catalogue import RAS_STATUS
 from nccl_exporter.ras.status import STATUSES
 from servers.exporter import exporter
-from servers.process import free_port, wait_until
+from servers.process import wait_until
 
 from sentinel.demo.chain import Chain
 from sentinel.demo.scenario import own_scenario
@@ -62,9 +62,8 @@ def watched_chain(folder: Path) -> Iterator[Watched]:
     What NCCL's RAS service would add is served beside it: the recording has none.
     """
     chain = Chain(_SCENARIO, folder)
-    daemon = f"127.0.0.1:{free_port()}"
     with exporter() as ras:
-        _configure(chain, daemon, ras.target)
+        _configure(chain, ras.target)
         with chain:
             wait_until(chain.servers_ready, "the servers are ready", _READY_SECONDS)
             watched = Watched(chain.prometheus_url, time.time())
@@ -90,8 +89,9 @@ def _found(chain: Chain, watched: Watched) -> bool:
     )
 
 
-def _configure(chain: Chain, daemon: str, ras: str) -> None:
+def _configure(chain: Chain, ras: str) -> None:
     """The demo's own files, but for the rules, the names of the scrapes, and the heartbeat's way back."""
+    daemon = chain.daemon_url.removeprefix("http://")
     targets = {"nccl-exporter": [chain.exporter_url.removeprefix("http://"), ras], "nccl-sentinel": [daemon]}
     prometheus = {
         "global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"},
@@ -106,10 +106,6 @@ def _configure(chain: Chain, daemon: str, ras: str) -> None:
     (nobody,) = (each for each in alertmanager["receivers"] if each["name"] == "nobody")
     nobody["webhook_configs"] = [{"url": f"http://{daemon}/webhook/alertmanager"}]
     file.write_text(yaml.safe_dump(alertmanager))
-    file = chain.folder / "sentinel.toml"
-    text = file.read_text()
-    assert "127.0.0.1:0" in text
-    file.write_text(text.replace("127.0.0.1:0", daemon))
 
 
 def _statuses(watched: Watched) -> str:
