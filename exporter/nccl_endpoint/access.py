@@ -13,7 +13,7 @@ from nccl_endpoint.errors import WebConfigError
 
 _log = logging.getLogger(__name__)
 
-REFUSALS: Final = ("handshake", "certificate", "credentials", "rate")
+REFUSALS: Final = ("handshake", "certificate", "credentials", "rate", "busy")
 
 
 class Access:

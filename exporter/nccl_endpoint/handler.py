@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from nccl_endpoint.page import Answer, Request
+from nccl_endpoint.page import Answer, Page, Request
 from nccl_endpoint.timed_reader import TimedReader
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Handler(BaseHTTPRequestHandler):
         if page is None:
             self.send_error(HTTPStatus.NOT_FOUND)
         else:
-            self._answer(page(Request("", b"", self.query)))
+            self._ask(page, Request("", b"", self.query))
 
     def do_HEAD(self) -> None:
         """A page's headers."""
@@ -96,7 +96,19 @@ class Handler(BaseHTTPRequestHandler):
         body = self._body()
         if body is not None:
             content_type = self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-            self._answer(self.server.site.post[self.route](Request(content_type, body)))
+            self._ask(self.server.site.post[self.route], Request(content_type, body))
+
+    def _ask(self, page: Page, request: Request) -> None:
+        room = self.server.rooms[page]
+        if not room.acquire(blocking=False):
+            self.server.access.refuse("busy")
+            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, ("Retry-After", "1"))
+            return
+        try:
+            answer = page(request)
+        finally:
+            room.release()
+        self._answer(answer)
 
     def _body(self) -> bytes | None:
         length, *more = self.headers.get_all("Content-Length", [""])

@@ -7,7 +7,6 @@ import socketserver
 import ssl
 import sys
 import threading
-import time
 from typing import Any, Final
 
 from nccl_endpoint.access import Access
@@ -45,6 +44,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self, address: Address, site: Site, access: Access | None = None, limits: Limits | None = None
     ) -> None:
         self.site = site
+        self._stopping = threading.Event()
         self.configure(access or Access(), limits or Limits())
         self._connections: list[socket.socket] = []
         self._connections_lock = threading.Lock()
@@ -65,6 +65,9 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self.limits = limits
         rate = limits.requests_per_second
         self.request_rate = RateLimit(1 / rate, max(1, round(rate * _BURST_SECONDS))) if rate else None
+        self.rooms = {
+            page: threading.Semaphore(limits.at_once) for page in (*self.site.get.values(), *self.site.post.values())
+        }
         self._connection_rate = RateLimit(1 / rate, max(1, round(rate * _BURST_SECONDS))) if rate else None
 
     def server_bind(self) -> None:
@@ -76,8 +79,14 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     def get_request(self) -> tuple[socket.socket, Any]:
         """Take the next connection, when it is time for one: in a flood the others wait in the kernel, for nothing."""
         while (rate := self._connection_rate) is not None and not rate.allow():
-            time.sleep(rate.interval_seconds)
+            if self._stopping.wait(rate.interval_seconds):
+                raise InterruptedError
         return super().get_request()
+
+    def shutdown(self) -> None:
+        """Serve no more, at once."""
+        self._stopping.set()
+        super().shutdown()
 
     def process_request(self, request: "socket.socket | tuple[bytes, socket.socket]", client_address: object) -> None:
         """Give the connection a thread; the oldest one goes when there are too many."""

@@ -17,7 +17,7 @@ __all__ = ["WEBHOOK_CODES", "WEBHOOK_PATH", "Webhook"]
 _log = structlog.get_logger()
 
 WEBHOOK_PATH: Final = "/webhook/alertmanager"
-WEBHOOK_CODES: Final = (200, 400, 401, 405, 411, 413, 415, 429)
+WEBHOOK_CODES: Final = (200, 400, 401, 405, 411, 413, 415, 429, 503)
 """Every status that a request for the webhook can be answered with."""
 
 

@@ -17,7 +17,7 @@ def test_every_series_is_there_from_the_start(source_dir: Path, series: Callable
     }
     assert found.pop(("nccl_exporter_web_config_last_reload_successful",)) == 1
     assert {key[-1] for key in found if len(key) > 1} == {
-        *("handshake", "certificate", "credentials", "rate"),
+        *("handshake", "certificate", "credentials", "rate", "busy"),
         *("connect", "timeout", "closed", "protocol", "unsupported", "size", "malformed"),
         *("not_found", "ambiguous"),
     }

@@ -1,7 +1,7 @@
 // What the daemon is asked.
 
 const PATIENCE_MILLISECONDS = 30_000;
-const TOO_MANY = 429;
+const TOO_MANY = [429, 503];
 const ATTEMPTS = 3;
 const PAUSE_MILLISECONDS = 500;
 
@@ -30,7 +30,7 @@ async function patiently(address) {
     } catch {
       throw new ApiError("the daemon does not answer");
     }
-    if (answer.status !== TOO_MANY || attempt === ATTEMPTS) return answer;
+    if (!TOO_MANY.includes(answer.status) || attempt === ATTEMPTS) return answer;
     await new Promise((done) => setTimeout(done, PAUSE_MILLISECONDS * 2 ** attempt));
   }
 }
