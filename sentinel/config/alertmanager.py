@@ -16,7 +16,9 @@ TEMPLATE_FIELDS = ("alertname", "comm", "comm_name", "gpu", "id", "job_id", "nod
 """What may stand in braces in `runbook_url` and `dashboard_url`."""
 
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
-_OWN_LABELS = frozenset({"alertname", "severity", "tier", "job_id", "comm_name", "node", "gpu", "rank", "heartbeat"})
+_OWN_LABELS = frozenset(
+    ("alertname", "severity", "tier", "job_id", "comm", "comm_name", "node", "gpu", "rank", "heartbeat", "instance")
+)
 
 
 def _template(text: str) -> str:

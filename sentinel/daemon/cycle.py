@@ -74,7 +74,7 @@ class Cycle:
         self._source = source
         self._new_detector = new_detector
         self._detector: Detector | None = None  # until it is primed
-        self._tracker = tracker
+        self.tracker = tracker
         self._dispatch = dispatch
         self._state = state
         self._keep_ticks = keep_ticks
@@ -234,7 +234,7 @@ class Cycle:
         started = self._monotonic()
         detector, surroundings = self._detector, self._surroundings(snapshot)
         assessment = self._judge(detector, snapshot, surroundings)
-        changes = self._tracker.step(assessment, surroundings)
+        changes = self.tracker.step(assessment, surroundings)
         self._log_changes(changes)
         self._count(assessment, changes)
         self._tally.partial_snapshots += snapshot.quality.partial

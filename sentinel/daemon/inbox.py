@@ -4,7 +4,7 @@ import queue
 import threading
 from enum import Enum, auto
 
-__all__ = ["Inbox", "Mail"]
+__all__ = ["Inbox", "Mail", "coalesce_reloads"]
 
 
 class Mail(Enum):
@@ -16,3 +16,11 @@ class Mail(Enum):
 
 Inbox = queue.SimpleQueue[threading.Event | Mail]
 """An event is a tick that is due: whoever takes it sets it when the tick is done."""
+
+
+def coalesce_reloads(inbox: Inbox) -> None:
+    """Take out of it what asks to reload: one reload, from now on, does for all. Only for who empties it."""
+    for _ in range(inbox.qsize()):
+        mail = inbox.get_nowait()
+        if mail is not Mail.RELOAD:
+            inbox.put(mail)

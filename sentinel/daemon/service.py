@@ -14,7 +14,7 @@ from sentinel.config.settings import Settings
 from sentinel.daemon.clock import SteadyClock, boot_seconds
 from sentinel.daemon.cycle import Report
 from sentinel.daemon.front import Front
-from sentinel.daemon.inbox import Inbox, Mail
+from sentinel.daemon.inbox import Inbox, Mail, coalesce_reloads
 from sentinel.daemon.log import configure_log
 from sentinel.daemon.notify import Notifier
 from sentinel.daemon.pace import Pace
@@ -162,6 +162,7 @@ class _Service:
     def _reload(self) -> None:
         """Go on with another configuration, or with the old one where that cannot be built, whatever the reason."""
         self._notifier.reloading()
+        coalesce_reloads(self._inbox)
         try:
             settings = self._reread()
             successor = self._build(settings, self._watch)

@@ -91,7 +91,11 @@ class Watch:
                 schedule=settings.schedule,
                 source=source,
                 new_detector=self._new_detector,
-                tracker=IncidentTracker(settings.detection, ({each.id: each for each in recent} | carried).values()),
+                tracker=IncidentTracker(
+                    settings.detection,
+                    ({each.id: each for each in recent} | carried).values(),
+                    before.cycle.tracker if before else None,
+                ),
                 dispatch=self.dispatch,
                 state=state,
                 keep_ticks=settings.state.keep_ticks,

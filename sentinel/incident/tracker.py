@@ -36,28 +36,38 @@ _NOTHING = Surroundings()
 
 @dataclass(frozen=True)
 class _Clear:
-    """Ticks without evidence, in a row: when the first was, how many, and the time that they cover."""
+    """Ticks without evidence, in a row: when the first and the last were, how many, and the time that they cover."""
 
     since: float
+    last: float
     ticks: int = 0
     seconds: float = 0.0
 
-    def and_one_of(self, seconds: float) -> "_Clear":
-        return replace(self, ticks=self.ticks + 1, seconds=self.seconds + seconds)
+    def and_one_of(self, seconds: float, now: float) -> "_Clear":
+        return replace(self, last=now, ticks=self.ticks + 1, seconds=self.seconds + seconds)
 
 
 class IncidentTracker:
     """Keeps the open incidents.
 
-    One ends after `clear_ticks` ticks in a row in which its finding was neither made nor held. It is held as well while
-    its communicator is not there, for `gone_after`: then the job is over. Evidence that is back within `reopen_within`
+    One ends after `clear_ticks` ticks in a row in which its finding was neither made nor held; where it is held for as
+    long as that in between, they are no row. It is held as well while its communicator is not there, for `gone_after`:
+    then the job is over. Evidence that is back within `reopen_within`
     makes it go on, and from then on it ends only after that long without any (ADR 8). The id is a digest of the culprit
     and the start, so that two daemons, or the daemon and a backtest, that see the same data give it the same id.
     Where an alert of others silences its place, none opens, and what is open is held as it is (ADR 12).
     """
 
-    def __init__(self, settings: DetectionSettings, known: Iterable[Incident] = ()) -> None:
-        """`known` are the incidents that go on, and those that ended within `reopen_within`."""
+    def __init__(
+        self,
+        settings: DetectionSettings,
+        known: Iterable[Incident] = (),
+        before: "IncidentTracker | None" = None,
+    ) -> None:
+        """`known` are the incidents that go on, and those that ended within `reopen_within`.
+
+        `before` is the tracker that this one takes the place of: what it counted of them is counted on.
+        """
         self._settings = settings
         self._open: dict[CulpritKey, Incident] = {}
         self._ended: dict[CulpritKey, Incident] = {}
@@ -68,6 +78,10 @@ class IncidentTracker:
         self._present: dict[CulpritKey, float] = {}  # when its communicator was last there, or was first looked for
         self._silenced: set[CulpritKey] = set()  # findings of the last tick that opened nothing
         self._time: float | None = None
+        if before is not None:
+            self._clear, self._large_since = dict(before._clear), dict(before._large_since)
+            self._present, self._silenced = dict(before._present), set(before._silenced)
+            self._time = before._time
 
     def step(self, assessment: Assessment, surroundings: Surroundings = _NOTHING) -> Changes:
         """Take one tick's assessment, and what else is known at its instant."""
@@ -123,8 +137,10 @@ class IncidentTracker:
             if key in found:
                 self._clear.pop(key, None)
                 self._open[key] = self._updated(incident, found[key], assessment.time)
-            elif not surroundings.silence(incident) and not self._held(incident, assessment):
-                clear = self._clear.get(key, _Clear(assessment.time)).and_one_of(elapsed_seconds)
+            elif surroundings.silence(incident):
+                self._clear.pop(key, None)
+            elif not self._held(incident, assessment):
+                clear = self._clear_until(incident, assessment.time, elapsed_seconds)
                 self._clear[key] = clear
                 if self._is_over(incident, clear):
                     ended.append(replace(incident, ended_at=clear.since))
@@ -159,6 +175,13 @@ class IncidentTracker:
         return (
             incident.culprit.comm not in assessment.states and away_seconds <= self._settings.gone_after.total_seconds()
         )
+
+    def _clear_until(self, incident: Incident, now: float, elapsed_seconds: float) -> _Clear:
+        row = self._clear.get(incident.culprit.key)
+        needed_ticks = self._for(incident).clear_ticks(incident.culprit.verdict)
+        if row is None or now - row.last > (needed_ticks + 1) * elapsed_seconds:
+            row = _Clear(now, now)
+        return row.and_one_of(elapsed_seconds, now)
 
     def _is_over(self, incident: Incident, clear: _Clear) -> bool:
         if clear.ticks < self._for(incident).clear_ticks(incident.culprit.verdict):

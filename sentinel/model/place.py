@@ -27,8 +27,8 @@ class Place:
 
     @property
     def is_somewhere(self) -> bool:
-        """Whether it names anything by itself: a GPU's number does not."""
-        return bool(self.node or self.gpu_uuid or self.job_id)
+        """Whether it names anything by itself: a GPU's number does not, and which one of a job's it is, it cannot say."""
+        return bool(self.node or self.gpu_uuid or (self.job_id and not self.gpu))
 
     def names(self, culprit: Culprit, gpu_uuid: str = "") -> bool:
         """Whether it is here that the culprit is. `gpu_uuid` is the culprit's, where it is known.

@@ -89,6 +89,12 @@ def test_every_wrong_value_is_listed_with_key_value_and_what_is_allowed() -> Non
         assert part in text
 
 
+@pytest.mark.parametrize("name", ["alertname", "comm", "instance", "heartbeat", "rank"])
+def test_labels_of_our_own_are_no_external_labels(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"{name} is a label of the alerts themselves"):
+        load(None, {}, {"alertmanager": {"external_labels": {name: "x"}}}, default=NOWHERE)
+
+
 @pytest.mark.parametrize(
     ("access", "fault"),
     [

@@ -53,6 +53,7 @@ def opened(finding: Finding = FINDING, *, known: Surroundings = NOTHING) -> Inci
         (Place(gpu_uuid="GPU-3"), True),
         (Place(gpu_uuid="GPU-4"), False),
         (Place(job_id="4711"), True),
+        (Place(gpu="3", job_id="4711"), False),  # whose number?
         (Place("node1", job_id="4712"), False),
         (Place(gpu="3"), False),  # of any node
         (Place(), False),
@@ -159,6 +160,16 @@ def test_an_open_incident_is_held_while_its_place_is_silenced() -> None:
         assert replace(one, context=()) == first
     ended = [one for time in (5000.0, 5030.0, 5060.0) for one in tracker.step(assessment(time)).ended]
     assert [one.ended_at for one in ended] == [5000.0]
+
+
+def test_clear_ticks_before_a_silence_count_no_more() -> None:
+    tracker, silent = IncidentTracker(SETTINGS), around(placed(effect=Effect.SILENCE))
+    tracker.step(assessment(110.0, FINDING))
+    for time in (140.0, 170.0):
+        tracker.step(assessment(time))
+    tracker.step(assessment(200.0, FINDING), silent)
+    assert [tracker.step(assessment(time)).ended for time in (230.0, 260.0)] == [(), ()]
+    assert tracker.step(assessment(290.0)).ended[0].ended_at == 230.0
 
 
 def test_silences_of_our_own_alerts_are_shown_until_they_are_gone() -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sentinel.config.detection import DetectionSettings
 from sentinel.incident.tracker import IncidentTracker
-from sentinel.model.incident import Assessment, Culprit, CulpritKey, Finding, Verdict
+from sentinel.model.incident import Assessment, Culprit, CulpritKey, Finding, Incident, Verdict
 
 SETTINGS = DetectionSettings()
 CULPRIT = Culprit(Verdict.LATE_RANK, "job", "job", "aa", "", (3,), "node1", "0")
@@ -36,6 +36,57 @@ def test_what_is_held_neither_ends_nor_counts() -> None:
         changes = tracker.step(assessment(float(time), held=frozenset({CULPRIT.key})))
         assert len(changes.ongoing) == 1
         assert changes.ended == ()
+
+
+HELD = frozenset({CULPRIT.key})
+
+
+def test_clear_ticks_before_a_long_silence_count_no_more() -> None:
+    """Nothing was seen to end, and least of all two hours ago."""
+    tracker = IncidentTracker(SETTINGS)
+    tracker.step(assessment(110.0, FINDING))
+    for time in (112.0, 114.0):
+        tracker.step(assessment(time))
+    for time in range(116, 7200, 2):
+        tracker.step(assessment(float(time), held=HELD))
+    assert [tracker.step(assessment(time)).ended for time in (7200.0, 7202.0)] == [(), ()]
+    assert tracker.step(assessment(7204.0)).ended[0].ended_at == 7200.0
+
+
+def test_single_ticks_that_are_held_keep_no_incident_for_ever() -> None:
+    tracker = IncidentTracker(SETTINGS)
+    tracker.step(assessment(110.0, FINDING))
+    changes = [tracker.step(assessment(112.0 + 2 * n, held=HELD if n % 2 else frozenset())) for n in range(5)]
+    assert [len(each.ended) for each in changes] == [0, 0, 0, 0, 1]
+
+
+def test_who_takes_its_place_counts_on() -> None:
+    """Else nothing would ever end under a configuration that is reloaded again and again."""
+    tracker = IncidentTracker(SETTINGS)
+    (incident,) = tracker.step(assessment(110.0, FINDING)).opened
+    ended = []
+    for time in (112.0, 114.0, 116.0):
+        tracker = IncidentTracker(SETTINGS, [incident], tracker)
+        ended += tracker.step(assessment(time)).ended
+    assert [each.ended_at for each in ended] == [112.0]
+
+
+def test_a_large_fault_is_large_since_before_the_tracker_was_another_one() -> None:
+    large = replace(FINDING, cost_ratio=0.5, culprit=replace(CULPRIT, verdict=Verdict.SLOW_FABRIC, ranks=()))
+    tracker = IncidentTracker(SETTINGS)
+    tiers = []
+    known: tuple[Incident, ...] = ()
+    for time in range(110, 110 + 3600, 30):
+        changes = tracker.step(assessment(float(time), large))
+        known = (*changes.opened, *changes.ongoing)
+        tiers.append(known[0].tier)
+        tracker = IncidentTracker(SETTINGS, known, tracker)
+    other = IncidentTracker(SETTINGS)
+    assert tiers == [
+        (*changes.opened, *changes.ongoing)[0].tier
+        for changes in (other.step(assessment(float(time), large)) for time in range(110, 110 + 3600, 30))
+    ]
+    assert tiers[0] is not tiers[-1]
 
 
 def test_evidence_in_between_starts_the_count_anew() -> None:
