@@ -87,7 +87,7 @@ class Watch:
             self._resender = Resender(
                 self.dispatch, min(resend_seconds / _RESENDS_PER_INTERVAL, _MOST_RESEND_SECONDS), clock
             )
-            self.cycle = Cycle(
+            self.cycle: Cycle = Cycle(
                 schedule=settings.schedule,
                 source=source,
                 new_detector=self._new_detector,
