@@ -47,7 +47,7 @@ def advise(
     experiment is named; else it says why the data cannot tell. Nothing is changed.
 
     TIME is now, a duration back from now (7d), RFC 3339 (2026-11-29T19:36:00Z), or Unix seconds. --plot needs
-    matplotlib: pip install 'nccl-sentinel[plot]'.
+    matplotlib: pip install matplotlib.
     """
     settings = read_settings(config, assignments)
     if settings.prometheus.dialect is Dialect.INSPECTOR:

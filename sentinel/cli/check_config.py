@@ -6,6 +6,7 @@ from sentinel.cli.options import ConfigOption, JsonOption, SetOption, read_setti
 from sentinel.cli.output import print_json
 from sentinel.config.dialect import refused_notes
 from sentinel.config.files import check_files
+from sentinel.config.loader import DEFAULT_PATH
 
 __all__ = ["check_config"]
 
@@ -20,6 +21,8 @@ def check_config(config: ConfigOption = None, assignments: SetOption = None, *, 
     if json:
         print_json(settings.model_dump(mode="json"))
     else:
-        typer.echo("The configuration is fine.")
+        path = config or DEFAULT_PATH
+        read = str(path) if path.exists() else f"there is no {path}: defaults, environment and flags"
+        typer.echo(f"The configuration is fine ({read}).")
         for note in refused_notes(settings.prometheus.dialect):
             typer.echo(f"note: {note}")

@@ -32,7 +32,7 @@ def explain(
     """Say why an incident was raised, in numbers.
 
     --plot reads the metrics store again, from before the incident until after it, and needs matplotlib: pip install
-    'nccl-sentinel[plot]'.
+    matplotlib.
     """
     settings = read_settings(config, assignments)
     if plot is not None:

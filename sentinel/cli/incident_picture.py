@@ -1,5 +1,6 @@
 """An incident's picture, from the metrics store to a file."""
 
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -37,7 +38,7 @@ def check_drawing(path: Path) -> None:
         raise ConfigError(
             "cannot draw",
             why=f"{error.name} is not installed",
-            hint="Install it: pip install 'nccl-sentinel[plot]'",
+            hint=f"Install it: {sys.executable} -m pip install matplotlib",
         ) from error
 
 

@@ -40,7 +40,8 @@ def format_duration(value: timedelta) -> str:
 
 
 def _validate(value: Any) -> Any:
-    return parse_duration(value) if isinstance(value, str) else value
+    # A number alone says no unit, and would be taken for seconds.
+    return value if isinstance(value, timedelta) else parse_duration(str(value))
 
 
 Duration = Annotated[timedelta, BeforeValidator(_validate), PlainSerializer(format_duration)]

@@ -33,8 +33,9 @@ _HINTS: Mapping[int, str] = {
     HTTPStatus.UNAUTHORIZED: "Set prometheus.bearer_token_file, or username and password_file.",
     HTTPStatus.FORBIDDEN: "Check prometheus.bearer_token_file, or username and password_file, and prometheus.headers.",
     HTTPStatus.NOT_FOUND: "Does prometheus.url need a path prefix?",
-    HTTPStatus.METHOD_NOT_ALLOWED: "The server, or a proxy before it, must allow POST to its query API.",
+    HTTPStatus.METHOD_NOT_ALLOWED: "Is prometheus.url a Prometheus? A proxy before it must allow POST to its query API.",
 }
+_NO_TLS = "WRONG_VERSION_NUMBER"  # OpenSSL's words for an answer that is none of TLS
 
 # Each attempt would be logged to standard error, amid what a command prints; the last one's error says it all.
 stamina.instrumentation.set_on_retry_hooks(())
@@ -170,9 +171,8 @@ class PrometheusSession(PrometheusConnect):  # type: ignore[misc]  # the library
             # Not tried again: a query that is too slow is so the second time, and the tick waits.
             raise _timed_out(where, settings) from error
         except (requests.exceptions.SSLError, urllib3.exceptions.SSLError) as error:
-            raise SourceError(
-                what, where=where, why=self.redact(root_cause(error)), hint="Check prometheus.ca_file."
-            ) from error
+            why = self.redact(root_cause(error))
+            raise SourceError(what, where=where, why=why, hint=_tls_hint(why)) from error
         except (requests.ConnectionError, urllib3.exceptions.ProtocolError) as error:
             failure = SourceError(
                 what,
@@ -191,6 +191,12 @@ class PrometheusSession(PrometheusConnect):  # type: ignore[misc]  # the library
         # What is no HTTP at all comes out of the libraries as whatever they stumbled over.
         except (requests.RequestException, urllib3.exceptions.HTTPError, HTTPException, OSError, ValueError) as error:
             raise SourceError(what, where=where, why=self.redact(root_cause(error))) from error
+
+
+def _tls_hint(why: str) -> str:
+    if _NO_TLS in why:
+        return "No TLS is spoken there: is it http:// in prometheus.url?"
+    return "Check prometheus.ca_file."
 
 
 def _timed_out(where: str, settings: PrometheusSettings) -> SourceError:

@@ -96,7 +96,7 @@ def test_without_matplotlib_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = run("advise", "--plot", tmp_path / "a.png", *options)
     assert (result.status, result.out) == (2, "")
-    assert "pip install 'nccl-sentinel[plot]'" in result.err
+    assert "-m pip install matplotlib" in result.err
 
 
 def test_a_range_without_operations_is_3(run: Run, options: tuple[object, ...]) -> None:

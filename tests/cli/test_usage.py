@@ -91,8 +91,13 @@ def test_flags_go_over_the_environment(run: Run, monkeypatch: pytest.MonkeyPatch
 
 
 def test_the_shipped_configuration_is_fine(run: Run) -> None:
-    result = run("check-config", "--config", Path(__file__).resolve().parents[2] / "config" / "sentinel.toml")
-    assert (result.status, result.out, result.err) == (0, "The configuration is fine.\n", "")
+    path = Path(__file__).resolve().parents[2] / "config" / "sentinel.toml"
+    result = run("check-config", "--config", path)
+    assert (result.status, result.out, result.err) == (0, f"The configuration is fine ({path}).\n", "")
+
+
+def test_a_configuration_without_a_file_is_said_to_have_none(run: Run) -> None:
+    assert "there is no /etc/nccl-sentinel/sentinel.toml: defaults, environment and flags" in run("check-config").out
 
 
 def test_a_secret_that_cannot_be_read_is_found_by_check_config(run: Run, tmp_path: Path) -> None:

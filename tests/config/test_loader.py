@@ -74,6 +74,11 @@ def test_misspelt_keys_are_refused_at_every_level_with_near_misses() -> None:
     assert f"{path}: shedule: no such key. Did you mean schedule?" in found[2]
 
 
+def test_a_number_without_a_unit_is_no_duration() -> None:
+    with pytest.raises(ConfigError, match="'30' is not a duration"):
+        load(None, {}, {"schedule": {"tick": 30}}, default=NOWHERE)
+
+
 def test_every_wrong_value_is_listed_with_key_value_and_what_is_allowed() -> None:
     text = "\n".join(faults(FILES / "values.bad.toml", {}))
     for part in (

@@ -215,6 +215,11 @@ def test_tls_both_ways(tls_server: HTTPServer) -> None:
         assert source.snapshot(1000.0).time == 1000.0
 
 
+def test_https_where_there_is_none_is_said(httpserver: HTTPServer) -> None:
+    error = ask(httpserver.url_for("").replace("http://", "https://"))
+    assert "No TLS is spoken there" in error.hint
+
+
 def test_an_unknown_authority_is_not_trusted(tls_server: HTTPServer) -> None:
     error = ask(tls_server.url_for("").replace("localhost", "127.0.0.1"))
     assert "certificate verify failed" in error.why
