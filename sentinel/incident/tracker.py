@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from sentinel.config.detection import DetectionSettings
 from sentinel.incident.admission import is_wanted, may_open
+from sentinel.incident.counts import Clear, Counts
 from sentinel.incident.surroundings import Surroundings
 from sentinel.incident.tier import is_large, louder, tier_of
 from sentinel.model.incident import Assessment, CulpritKey, Finding, FormerTier, Incident, Tier
@@ -34,19 +35,6 @@ class Changes:
 _NOTHING = Surroundings()
 
 
-@dataclass(frozen=True)
-class _Clear:
-    """Ticks without evidence, in a row: when the first and the last were, how many, and the time that they cover."""
-
-    since: float
-    last: float
-    ticks: int = 0
-    seconds: float = 0.0
-
-    def and_one_of(self, seconds: float, now: float) -> "_Clear":
-        return replace(self, last=now, ticks=self.ticks + 1, seconds=self.seconds + seconds)
-
-
 class IncidentTracker:
     """Keeps the open incidents.
 
@@ -73,21 +61,17 @@ class IncidentTracker:
         self._ended: dict[CulpritKey, Incident] = {}
         for incident in sorted(known, key=lambda each: each.ended_at or 0.0):
             (self._open if incident.ended_at is None else self._ended)[incident.culprit.key] = incident
-        self._clear: dict[CulpritKey, _Clear] = {}
-        self._large_since: dict[CulpritKey, float] = {}
-        self._present: dict[CulpritKey, float] = {}  # when its communicator was last there, or was first looked for
-        self._silenced: set[CulpritKey] = set()  # findings of the last tick that opened nothing
-        self._time: float | None = None
-        if before is not None:
-            self._clear, self._large_since = dict(before._clear), dict(before._large_since)
-            self._present, self._silenced = dict(before._present), set(before._silenced)
-            self._time = before._time
+        self._counts = Counts() if before is None else before.counts()
+
+    def counts(self) -> Counts:
+        """What it has counted so far; a copy."""
+        return self._counts.copy()
 
     def step(self, assessment: Assessment, surroundings: Surroundings = _NOTHING) -> Changes:
         """Take one tick's assessment, and what else is known at its instant."""
         now = assessment.time
-        elapsed_seconds = 0.0 if self._time is None else now - self._time
-        self._time = now
+        elapsed_seconds = 0.0 if self._counts.time is None else now - self._counts.time
+        self._counts.time = now
         wanted = [each for each in assessment.findings if is_wanted(each, self._for(each))]
         found = {each.culprit.key: each for each in wanted if not surroundings.silence(each)}
         silenced = self._step_silenced([each for each in wanted if each.culprit.key not in found])
@@ -112,7 +96,7 @@ class IncidentTracker:
 
     def _step_silenced(self, findings: list[Finding]) -> tuple[Finding, ...]:
         """Those that are silenced for the first time in a row, and of which no incident is open."""
-        before, self._silenced = self._silenced, {each.culprit.key for each in findings}
+        before, self._counts.silenced = self._counts.silenced, {each.culprit.key for each in findings}
         return tuple(each for each in findings if each.culprit.key not in before | self._open.keys())
 
     def _note(self, surroundings: Surroundings) -> tuple[Incident, ...]:
@@ -132,20 +116,20 @@ class IncidentTracker:
         """Go on with the open ones; those that end."""
         ended = []
         for key, incident in list(self._open.items()):
-            if incident.culprit.comm in assessment.states or key not in self._present:
-                self._present[key] = assessment.time
+            if incident.culprit.comm in assessment.states or key not in self._counts.present:
+                self._counts.present[key] = assessment.time
             if key in found:
-                self._clear.pop(key, None)
+                self._counts.clear.pop(key, None)
                 self._open[key] = self._updated(incident, found[key], assessment.time)
             elif surroundings.silence(incident):
-                self._clear.pop(key, None)
+                self._counts.clear.pop(key, None)
             elif not self._held(incident, assessment):
                 clear = self._clear_until(incident, assessment.time, elapsed_seconds)
-                self._clear[key] = clear
+                self._counts.clear[key] = clear
                 if self._is_over(incident, clear):
                     ended.append(replace(incident, ended_at=clear.since))
-                    for kept in (self._open, self._clear, self._present, self._large_since):
-                        kept.pop(key, None)
+                    del self._open[key]
+                    self._counts.forget(key)
         return ended
 
     def _step_closed(self, found: dict[CulpritKey, Finding], now: float) -> tuple[list[CulpritKey], list[CulpritKey]]:
@@ -171,19 +155,19 @@ class IncidentTracker:
         key = incident.culprit.key
         if not assessment.judged or key in assessment.held:
             return True
-        away_seconds = assessment.time - self._present[key]
+        away_seconds = assessment.time - self._counts.present[key]
         return (
             incident.culprit.comm not in assessment.states and away_seconds <= self._settings.gone_after.total_seconds()
         )
 
-    def _clear_until(self, incident: Incident, now: float, elapsed_seconds: float) -> _Clear:
-        row = self._clear.get(incident.culprit.key)
+    def _clear_until(self, incident: Incident, now: float, elapsed_seconds: float) -> Clear:
+        row = self._counts.clear.get(incident.culprit.key)
         needed_ticks = self._for(incident).clear_ticks(incident.culprit.verdict)
         if row is None or now - row.last > (needed_ticks + 1) * elapsed_seconds:
-            row = _Clear(now, now)
+            row = Clear(now, now)
         return row.and_one_of(elapsed_seconds, now)
 
-    def _is_over(self, incident: Incident, clear: _Clear) -> bool:
+    def _is_over(self, incident: Incident, clear: Clear) -> bool:
         if clear.ticks < self._for(incident).clear_ticks(incident.culprit.verdict):
             return False
         return not incident.recurrences or clear.seconds >= self._settings.reopen_within.total_seconds()
@@ -216,10 +200,10 @@ class IncidentTracker:
         """The tier as of now; `since` is when it began to cost what it does, where that is not known from before."""
         key, tiers = finding.culprit.key, self._for(finding).tiers
         if is_large(finding, tiers):
-            self._large_since.setdefault(key, since)
+            self._counts.large_since.setdefault(key, since)
         else:
-            self._large_since.pop(key, None)
-        return tier_of(finding, now - self._large_since.get(key, now), tiers)
+            self._counts.large_since.pop(key, None)
+        return tier_of(finding, now - self._counts.large_since.get(key, now), tiers)
 
     def _for(self, one: Finding | Incident) -> DetectionSettings:
         return self._settings.settings_for(one.culprit.job_id)

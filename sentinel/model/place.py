@@ -27,7 +27,7 @@ class Place:
 
     @property
     def is_somewhere(self) -> bool:
-        """Whether it names anything by itself: a GPU's number does not, and which one of a job's it is, it cannot say."""
+        """Whether it names anything by itself: a GPU's number does not, nor which one of a job's it is."""
         return bool(self.node or self.gpu_uuid or (self.job_id and not self.gpu))
 
     def names(self, culprit: Culprit, gpu_uuid: str = "") -> bool:
