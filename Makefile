@@ -11,10 +11,10 @@ MODULES := .venv/modules-$(firstword $(shell find sentinel exporter -name '*.py'
 CXX_SOURCES := $(shell find plugin -type f \( -name '*.cc' -o -name '*.h' \))
 WORKERS ?= 2
 
-.PHONY: setup check test bench-plugin bench-detect bench-tick bench-scrape bench-delivery bench-soak demo dashboards lock format clean
+.PHONY: setup check test bench-plugin bench-detect bench-tick bench-scrape bench-delivery bench-soak demo dashboards operator-rules pictures lock format clean
 .DELETE_ON_ERROR:
 
-setup: .venv/installed .tools/ready .tools/browser-ready  ## virtual environment, plugin, Prometheus, Alertmanager, Chromium
+setup: .venv/installed .tools/ready .tools/browser-ready .tools/test-ready  ## virtual environment, plugin, Prometheus, Alertmanager; Chromium, tmux and VictoriaMetrics for tests
 	@:
 
 .venv/locked: requirements.lock scripts/setup-python
@@ -38,6 +38,11 @@ $(MODULES): | .venv/locked
 # For the tests of the status page.
 .tools/browser-ready: scripts/setup-browser scripts/packages.sh
 	@scripts/setup-browser
+	@mkdir -p $(@D) && touch $@
+
+# For the tests of sentinel top and of other stores.
+.tools/test-ready: scripts/setup-test-tools scripts/packages.sh
+	@scripts/setup-test-tools
 	@mkdir -p $(@D) && touch $@
 
 check: setup  ## style, types, imports
@@ -70,11 +75,20 @@ bench-scrape: setup  ## what a scrape of the exporter costs
 bench-delivery: setup  ## how long it takes from a verdict to a webhook, through a real Alertmanager
 	@PYTHONPATH=tests python tests/bench/delivery.py $(ARGS)
 
+bench-soak: setup  ## whether the daemon's memory and files stay as they are over a day at 1,024 ranks
+	@PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 python tests/bench/soak.py $(ARGS)
+
 demo: .venv/installed .tools/ready  ## the whole chain on this machine: make demo SCENARIO=stall2
 	@sentinel demo --scenario $(SCENARIO) $(ARGS)
 
 dashboards: setup  ## Grafana's, again from the catalogues of metrics
 	@PYTHONPATH=config/grafana python -m nccl_dashboards
+
+operator-rules:  ## the rules for Kubernetes, again from those of config/prometheus
+	@$(PYTHON) scripts/operator_rules.py
+
+pictures: setup  ## those of docs/detection.md, again from simulated jobs
+	@PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 python scripts/detection_pictures.py
 
 lock: .venv/locked  ## choose the newest allowed versions again
 	uv pip compile --quiet --universal --generate-hashes --upgrade --python-version 3.11 \

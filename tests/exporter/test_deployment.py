@@ -15,7 +15,9 @@ DIRECTORY = "/run/nccl-sentinel"
 
 @pytest.fixture(scope="module")
 def manifests() -> dict[str, Any]:
-    documents = yaml.safe_load_all((CONFIG / "kubernetes" / "nccl-exporter.yaml").read_text(encoding="utf-8"))
+    folder = CONFIG / "kubernetes"
+    files = [folder / "nccl-exporter.yaml", folder / "prometheus-operator" / "monitors.yaml"]
+    documents = [each for file in files for each in yaml.safe_load_all(file.read_text(encoding="utf-8"))]
     return {document["kind"]: document for document in documents}
 
 
@@ -67,5 +69,3 @@ def test_whoever_selects_finds(manifests: dict[str, Any], pod: Any) -> None:
     ports = {port["name"]: port["containerPort"] for port in exporter["ports"]}
     assert f"--web.listen-address=:{ports['metrics']}" in exporter["args"]
     assert manifests["PodMonitor"]["spec"]["podMetricsEndpoints"][0]["port"] in ports
-    for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
-        assert exporter[probe]["tcpSocket"]["port"] in ports

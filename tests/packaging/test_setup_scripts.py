@@ -74,6 +74,23 @@ def test_without_a_browser_everything_else_goes_on(checkout):
     assert "The tests of the status page will fail." in result.stderr
 
 
+def test_what_tests_need_is_used_where_it_is_on_the_path(checkout):
+    for name in ("tmux", "victoria-metrics"):
+        add_program(checkout, name)
+    result = run(checkout, "setup-test-tools")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    assert not (checkout / ".tools" / "test").exists()
+
+
+def test_without_what_only_tests_need_everything_else_goes_on(checkout):
+    add_program(checkout, "tmux")
+    result = run(checkout, "setup-test-tools")
+    assert result.returncode == 0
+    assert "set-up: victoria-metrics missing" in result.stderr
+    assert "this system has no apt-get" in result.stderr
+    assert "The tests that need them will fail." in result.stderr
+
+
 def test_without_python_it_names_the_packages(checkout):
     result = run(checkout, "setup-python")
     assert result.returncode == 2

@@ -1,0 +1,1 @@
+"""`sentinel top`: what the daemon's API says, live in a terminal."""
