@@ -17,6 +17,7 @@ from sentinel.cli.explain import explain
 from sentinel.cli.plugin_path import plugin_path
 from sentinel.cli.run import run
 from sentinel.cli.status import status
+from sentinel.cli.top import top
 from sentinel.config.log import LogSettings
 from sentinel.daemon.log import configure_log
 from sentinel.errors import SentinelError
@@ -41,6 +42,7 @@ app.command()(advise)
 app.command("check-config")(check_config)
 app.command()(explain)
 app.command()(status)
+app.command()(top)
 app.command()(demo)
 app.command("plugin-path")(plugin_path)
 

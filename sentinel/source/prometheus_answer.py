@@ -86,6 +86,8 @@ def _open(document: Any, kind: Kind, where: str) -> tuple[list[Series], tuple[st
     warnings = document.get("warnings") or ()
     if not isinstance(warnings, list | tuple):
         warnings = (warnings,)
+    if document.get("isPartial") is True:  # so says VictoriaMetrics' cluster
+        warnings = (*warnings, "a part of the store did not answer")
     return series, tuple(_said(warning) for warning in warnings[:_MOST_WARNINGS])
 
 

@@ -33,8 +33,11 @@ _HINTS: Mapping[int, str] = {
     HTTPStatus.UNAUTHORIZED: "Set prometheus.bearer_token_file, or username and password_file.",
     HTTPStatus.FORBIDDEN: "Check prometheus.bearer_token_file, or username and password_file, and prometheus.headers.",
     HTTPStatus.NOT_FOUND: "Does prometheus.url need a path prefix?",
-    HTTPStatus.METHOD_NOT_ALLOWED: "Is prometheus.url a Prometheus? A proxy before it must allow POST to its query API.",
+    HTTPStatus.METHOD_NOT_ALLOWED: "Is prometheus.url a Prometheus? A proxy before it must allow POST to its query.",
 }
+# VictoriaMetrics otherwise moves the ends of a range to suit its cache; the others do not know it.
+_EXACT: Mapping[str, str] = {"nocache": "1"}
+
 _NO_TLS = "WRONG_VERSION_NUMBER"  # OpenSSL's words for an answer that is none of TLS
 
 # Each attempt would be logged to standard error, amid what a command prints; the last one's error says it all.
@@ -135,7 +138,7 @@ class PrometheusSession(PrometheusConnect):  # type: ignore[misc]  # the library
                     self._faults(where),
                     self._session.post(
                         f"{self.url}{path}",
-                        data=form,
+                        data={**form, **_EXACT},
                         headers=headers,
                         timeout=self._timeout,
                         stream=True,

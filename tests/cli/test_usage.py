@@ -16,11 +16,12 @@ COMMANDS = [
     ("baseline", "build"),
     ("baseline", "show"),
     ("baseline", "diff"),
-    ("backtest", "--from", "1h", "--to", "now"),
+    ("backtest", "--from", "1h"),
     ("advise", "--from", "1h"),
     ("check-config",),
     ("explain", "abc"),
     ("status",),
+    ("top", "--once"),
 ]
 
 
@@ -43,7 +44,7 @@ def test_a_wrong_configuration_is_2_and_said_on_stderr(run: Run, tmp_path: Path,
     [
         ("run", "--once"),
         ("baseline", "build"),
-        ("backtest", "--from", "1h", "--to", "now"),
+        ("backtest", "--from", "1h"),
         ("advise", "--from", "1h"),
         ("status",),
     ],
@@ -62,7 +63,7 @@ def test_a_server_that_cannot_be_reached_is_3(run: Run, tmp_path: Path, command:
     [
         ("nonsense",),
         ("run", "--nonsense"),
-        ("backtest", "--from", "1h"),
+        ("backtest",),
         ("backtest", "--from", "yesterday", "--to", "now"),
         ("backtest", "--from", "now", "--to", "1h"),
         ("explain",),
@@ -110,7 +111,7 @@ def test_a_secret_that_cannot_be_read_is_found_by_check_config(run: Run, tmp_pat
 def test_version_and_help(run: Run) -> None:
     assert run("--version").out == f"nccl-sentinel {__version__}\n"
     assert run("--help").status == 0
-    for command in ("run", "baseline", "backtest", "check-config", "explain", "status", "demo", "plugin-path"):
+    for command in ("run", "baseline", "backtest", "check-config", "explain", "status", "top", "demo", "plugin-path"):
         assert command in run("--help").out
 
 

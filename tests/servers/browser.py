@@ -12,7 +12,7 @@ _NAMES = ("chromium-headless-shell", "chromium", "google-chrome")
 
 def chromium_path() -> str:
     """The one that set-up fetched, or the machine's own. FileNotFoundError says how to get one."""
-    fetched = TOOLS.parent / "browser" / "bin" / _NAMES[0]
+    fetched = TOOLS / "browser" / "bin" / _NAMES[0]
     return str(fetched) if fetched.exists() else find_program(*_NAMES)
 
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import httpx
 
 DEADLINE_SECONDS = 30.0
-TOOLS = Path(__file__).resolve().parents[2] / ".tools" / "bin"
+TOOLS = Path(__file__).resolve().parents[2] / ".tools"
 
 
 def find_program(*names: str) -> str:
     """The path of an installed program under one of its names."""
-    path = os.pathsep.join([str(TOOLS), os.environ.get("PATH", "")])
+    path = os.pathsep.join([str(TOOLS / "bin"), str(TOOLS / "test" / "bin"), os.environ.get("PATH", "")])
     for name in names:
         found = shutil.which(name, path=path)
         if found:

@@ -31,6 +31,11 @@ def test_all_series_come_once_and_in_order(count: int, more: dict[str, object]) 
     assert answer.warnings == tuple(more.get("warnings") or ())
 
 
+@pytest.mark.parametrize(("said", "count"), [({"isPartial": True}, 1), ({"isPartial": False}, 0)])
+def test_what_victoriametrics_says_of_a_part_is_a_warning(said: dict[str, object], count: int) -> None:
+    assert len(decode(body(many(3), **said), "vector", URL).warnings) == count
+
+
 def test_an_answer_with_blanks_is_read_too() -> None:
     series = many(20_000)
     document = {"status": "success", "data": {"resultType": "vector", "result": series}}
