@@ -11,7 +11,7 @@ MODULES := .venv/modules-$(firstword $(shell find sentinel exporter -name '*.py'
 CXX_SOURCES := $(shell find plugin -type f \( -name '*.cc' -o -name '*.h' \))
 WORKERS ?= 2
 
-.PHONY: setup check test bench-plugin bench-detect bench-tick bench-scrape bench-delivery bench-soak demo dashboards operator-rules pictures lock format clean
+.PHONY: setup check test bench bench-plugin bench-detect bench-tick bench-scale bench-decode bench-scrape bench-delivery bench-soak bench-baseline demo dashboards operator-rules pictures lock format clean
 .DELETE_ON_ERROR:
 
 setup: .venv/installed .tools/ready .tools/browser-ready .tools/test-ready  ## virtual environment, plugin, Prometheus, Alertmanager; Chromium, tmux and VictoriaMetrics for tests
@@ -60,6 +60,9 @@ format: setup  ## what `make check` would complain about, mended
 test: setup  ## every test, the plugin's included
 	python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
+bench: setup  ## all benchmarks and one table, half an hour: make bench ARGS="--only scale decode"
+	@python tests/bench/all.py $(ARGS)
+
 bench-plugin: setup  ## what a profiler plugin's callbacks cost: make bench-plugin ARGS="--plugin OTHER.so"
 	@python tests/bench/plugin.py $(ARGS)
 
@@ -69,6 +72,12 @@ bench-detect: setup  ## what the detectors find in simulated jobs, and say of he
 bench-tick: setup  ## what one tick of detection costs at 1,024 and 8,192 ranks
 	@PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 python tests/bench/tick.py $(ARGS)
 
+bench-scale: setup  ## what a tick of the daemon costs, up to 100,000 ranks
+	@PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 python tests/bench/scale.py $(ARGS)
+
+bench-decode: setup  ## what it takes to read a range query's answer, beside prometheus-api-client
+	@PYTHONPATH=tests python tests/bench/decode.py $(ARGS)
+
 bench-scrape: setup  ## what a scrape of the exporter costs
 	@python tests/bench/scrape.py $(ARGS)
 
@@ -77,6 +86,9 @@ bench-delivery: setup  ## how long it takes from a verdict to a webhook, through
 
 bench-soak: setup  ## whether the daemon's memory and files stay as they are over a day at 1,024 ranks
 	@PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 python tests/bench/soak.py $(ARGS)
+
+bench-baseline: setup  ## what a baseline of a week at 1,024 ranks takes, here and on Dask workers
+	@PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 python tests/bench/baseline.py $(ARGS)
 
 demo: .venv/installed .tools/ready  ## the whole chain on this machine: make demo SCENARIO=stall2
 	@sentinel demo --scenario $(SCENARIO) $(ARGS)

@@ -81,11 +81,11 @@ class Handler(BaseHTTPRequestHandler):
         """A page."""
         if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
             self.close_connection = True  # a body that nobody reads would be taken for the next request
-        page = self.server.site.get.get(self.route)
+        page, request = self.server.site.get.get(self.route), Request("", b"", self.query)
         if page is None:
-            self.send_error(HTTPStatus.NOT_FOUND)
+            self._answer(self.server.site.missing(request))
         else:
-            self._ask(page, Request("", b"", self.query))
+            self._ask(page, request)
 
     def do_HEAD(self) -> None:
         """A page's headers."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Final
 
-__all__ = ["HTML", "PLAIN", "Answer", "Page", "Request", "Site"]
+__all__ = ["HTML", "PLAIN", "Answer", "Page", "Request", "Site", "not_found"]
 
 PLAIN: Final = "text/plain; charset=utf-8"
 HTML: Final = "text/html; charset=utf-8"
@@ -42,11 +42,17 @@ def _no_note(_path: str, _status: int) -> None:
     pass
 
 
+def not_found(_: Request) -> Answer:
+    """There is no such page."""
+    return Answer("404 Not Found\n", status=HTTPStatus.NOT_FOUND)
+
+
 @dataclass(frozen=True)
 class Site:
     """The pages of a program; `get` is asked for HEAD as well. `name` and `version` are for the Server header.
 
-    `note` is told path and status of every answer, refusals included, by many threads.
+    `missing` answers where there is no such page. `note` is told path and status of every answer, refusals included,
+    by many threads.
     """
 
     name: str
@@ -54,6 +60,7 @@ class Site:
     get: Mapping[str, Page]
     post: Mapping[str, Page] = field(default_factory=dict)
     note: Callable[[str, int], None] = _no_note
+    missing: Page = not_found
 
     def methods(self, path: str) -> tuple[str, ...]:
         """What may be done with a path; nothing where there is no such page."""

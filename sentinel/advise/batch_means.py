@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy import special
 
 __all__ = ["LEAST_BATCHES", "Estimate", "batch_means", "difference_interval"]
 
@@ -32,7 +32,7 @@ class Estimate:
         """Student's t interval, or None."""
         if not self.known:
             return None
-        half = float(stats.t.ppf(0.5 + confidence / 2, self.degrees)) * self.error
+        half = float(special.stdtrit(self.degrees, 0.5 + confidence / 2)) * self.error
         return self.mean - half, self.mean + half
 
 
@@ -68,5 +68,5 @@ def difference_interval(a: Estimate, b: Estimate, confidence: float) -> tuple[fl
     if variance == 0.0:
         return difference, difference
     degrees = variance**2 / (a.error**4 / a.degrees + b.error**4 / b.degrees)
-    half = float(stats.t.ppf(0.5 + confidence / 2, degrees)) * math.sqrt(variance)
+    half = float(special.stdtrit(degrees, 0.5 + confidence / 2)) * math.sqrt(variance)
     return difference - half, difference + half

@@ -9,7 +9,7 @@ from scipy import special
 from sentinel.measure.peers import MAD_TO_SIGMA
 from sentinel.measure.row_space import Column, Rows, RowSpace
 
-__all__ = ["Statistics", "ThinnedHistory"]
+__all__ = ["Statistics", "ThinnedHistory", "medians_of", "statistics_of", "steps_of"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -37,6 +37,31 @@ class Statistics:
     median: Floats
     spread: Floats
     autocorrelation: Floats
+
+
+def statistics_of(values: Floats, steps: Floats) -> Statistics:
+    """Of series of values, shape (n, windows), NaN where there is none, each with a value at least.
+
+    `steps`: how far each value is from the one just before it; of the same shape, NaN where it is not known.
+    """
+    ordered, count = _ordered(values)
+    middle = _quantile(ordered, count, 0.5)
+    central = _deviation(ordered, count, middle)
+    return Statistics(middle, _spread(ordered, count, middle, central), _autocorrelations(steps, central))
+
+
+def steps_of(values: Floats) -> Floats:
+    """How far each value is from the one before it, whatever lies between. As values: shape (n, windows)."""
+    place = np.where(np.isfinite(values), np.arange(values.shape[1]), -1)
+    before = np.maximum.accumulate(place, axis=1)[:, :-1]
+    steps = np.full_like(values, np.nan)
+    steps[:, 1:] = np.where(before >= 0, values[:, 1:] - np.take_along_axis(values, before, axis=1), np.nan)
+    return steps
+
+
+def medians_of(values: Floats) -> Floats:
+    """The median of each series. As `statistics_of`."""
+    return _quantile(*_ordered(values), 0.5)
 
 
 class ThinnedHistory:
@@ -74,23 +99,9 @@ class ThinnedHistory:
         """How many values each series has seen, thinned away or not."""
         return self._seen[rows]
 
-    def medians(self, rows: Rows) -> Floats:
-        """The median of what is kept of each series. rows: shape (n,), each with a value at least; returns (n,)."""
-        return _quantile(*_ordered(self._kept(self._values.values, rows)), 0.5)
-
-    def statistics(self, rows: Rows) -> "Statistics":
-        """Of what is kept of each series. As medians."""
-        ordered, count = _ordered(self._kept(self._values.values, rows))
-        middle = _quantile(ordered, count, 0.5)
-        central = _deviation(ordered, count, middle)
-        return Statistics(middle, _spread(ordered, count, middle, central), self._autocorrelations(rows, central))
-
-    def _autocorrelations(self, rows: Rows, spread: Floats) -> Floats:
-        steps, known = _ordered(np.abs(self._kept(self._steps.values, rows)))
-        judged = (known >= 3) & (spread > 0)
-        step_spread = MAD_TO_SIGMA * _quantile(steps, np.maximum(known, 1), 0.5)
-        ratio = np.divide(step_spread, spread, out=np.ones(len(rows)), where=judged)
-        return np.where(judged, np.clip(1.0 - 0.5 * ratio**2, 0.0, 0.99), 0.0)
+    def statistics(self, rows: Rows) -> Statistics:
+        """Of what is kept of some series. rows: shape (n,), each with a value at least."""
+        return statistics_of(self._kept(self._values.values, rows), self._kept(self._steps.values, rows))
 
     def _kept(self, table: Floats, rows: Rows) -> Floats:
         """No wider than needed: most series are young."""
@@ -107,6 +118,14 @@ class ThinnedHistory:
 def _ordered(values: Floats) -> tuple[Floats, Rows]:
     """Each row in order, NaN last; and how many are none. Shapes (n, width), (n,)."""
     return np.sort(values, axis=1), np.count_nonzero(np.isfinite(values), axis=1)
+
+
+def _autocorrelations(steps: Floats, spread: Floats) -> Floats:
+    ordered, known = _ordered(np.abs(steps))
+    judged = (known >= 3) & (spread > 0)
+    step_spread = MAD_TO_SIGMA * _quantile(ordered, np.maximum(known, 1), 0.5)
+    ratio = np.divide(step_spread, spread, out=np.ones(len(spread)), where=judged)
+    return np.where(judged, np.clip(1.0 - 0.5 * ratio**2, 0.0, 0.99), 0.0)
 
 
 def _spread(ordered: Floats, count: Rows, middle: Floats, central: Floats) -> Floats:

@@ -57,7 +57,9 @@ def advise(
         check_drawing(plot)
     first, last = parse_range(start, end, time.time())
     with ExitStack() as stack:
-        source = stack.enter_context(PrometheusSource(settings.prometheus))
+        # Sizes, algorithms and protocols are what it compares.
+        every_cell = settings.prometheus.model_copy(update={"recording_rules": False})
+        source = stack.enter_context(PrometheusSource(every_cell))
 
         def volumes(vocabulary: Vocabulary, begin: float, until: float, step: float) -> Iterator[Volume]:
             reader = stack.enter_context(PrometheusReader(settings.prometheus, vocabulary))

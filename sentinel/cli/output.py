@@ -1,6 +1,7 @@
 """What commands print: JSON and tables on stdout, progress on stderr."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,6 +17,8 @@ from sentinel.daemon.replay import Progress as Report
 
 __all__ = ["print_json", "print_table", "progress_bar"]
 
+_SHORT_SECONDS = 2.0  # what does not take that long needs no line
+_QUIET_SECONDS = 15.0  # between two lines
 _ENDLESS = 10_000  # a table that is piped is not cut to a terminal's width
 
 
@@ -38,10 +41,26 @@ def print_table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 
 @contextmanager
-def progress_bar(label: str) -> Iterator[Report]:
-    """A bar on stderr while a terminal watches, else nothing."""
+def progress_bar(label: str, monotonic: Callable[[], float] = time.monotonic) -> Iterator[Report]:
+    """On stderr: a bar while a terminal watches, else a line now and then when it takes long."""
     console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _lines(label, monotonic)
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(label, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _lines(label: str, monotonic: Callable[[], float]) -> Report:
+    due_at = monotonic() + _SHORT_SECONDS
+
+    def tell(done: int, total: int) -> None:
+        nonlocal due_at
+        now = monotonic()
+        if now >= due_at:
+            due_at = now + _QUIET_SECONDS
+            typer.echo(f"{label}: {done} of {total} ({done / max(total, 1):.0%})", err=True)
+
+    return tell

@@ -37,6 +37,12 @@ class PrometheusSettings(AccessSettings):
     selector: Annotated[str, AfterValidator(_selector)] = Field(
         default="", description='Label matchers added to every query, as in cluster="a".'
     )
+    recording_rules: bool = Field(
+        default=False,
+        description="Read collectives, Sends and Recvs as the recording rules add them up (group nccl_counters of "
+        "config/prometheus): fewer series where operations have many sizes, which are then judged together. The "
+        "rules have to be evaluated once a tick, or a whole number of times.",
+    )
     timeout: Duration = Field(
         default=timedelta(seconds=30), gt=timedelta(0), description="How long one query may take, answer included."
     )

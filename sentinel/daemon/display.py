@@ -6,8 +6,10 @@ from nccl_endpoint.page import Page
 
 from sentinel import __version__
 from sentinel.config.settings import Settings
+from sentinel.daemon.heap import give_back
 from sentinel.daemon.tally import Tally
 from sentinel.history.look import Look
+from sentinel.history.past import Past
 from sentinel.history.record import Record
 from sentinel.history.recorder import Recorder
 from sentinel.history.strip import Span
@@ -37,24 +39,33 @@ class Display:
         self._tally = tally
         self._instance = instance
         self._fault = fault
-        self._clock = clock
         self.store = Store(settings.prometheus)
+        self._page = StatusPage(self, clock, Turn(_PAGE_SHARE))
         self._settings = settings
-        self._recorder = self._new_recorder(settings)
+        self._begin(settings)
         self._set(settings)
 
     @property
+    def past(self) -> Past:
+        """What there is to show, of memory and of the file."""
+        return self._past
+
+    @property
     def record(self) -> Record:
-        """What there is to show."""
+        """What there is in memory."""
         return self._recorder.record
 
     def pages(self) -> Mapping[str, Page]:
         """By path."""
-        return StatusPage(self, self._clock, Turn(_PAGE_SHARE)).pages()
+        return self._page.pages()
 
     def take(self, look: Look) -> None:
         """What one tick saw; never waits."""
         self._recorder.take(look)
+
+    def settle(self, seconds: float) -> None:
+        """Wait until what was seen is recorded, for that long at most."""
+        self._recorder.settle(seconds)
 
     def stop(self) -> None:
         """Keep what waits to be kept."""
@@ -64,7 +75,7 @@ class Display:
         """Go on with another configuration."""
         if settings.state.directory != self._settings.state.directory:
             self._recorder.stop()
-            self._recorder = self._new_recorder(settings)
+            self._begin(settings)
         if settings.prometheus != self._settings.prometheus:
             self.store.configure(settings.prometheus)
         self._set(settings)
@@ -93,9 +104,14 @@ class Display:
         self.writer = AlertWriter(settings.alertmanager, settings.prometheus, settings.schedule.tick.total_seconds())
         self.selector = settings.prometheus.selector
 
-    def _new_recorder(self, settings: Settings) -> Recorder:
+    def _begin(self, settings: Settings) -> None:
         record = Record(_span(settings), int(settings.page.max_history), self._tally.history_dropped)
-        return Recorder(record, settings.state.directory)
+        self._recorder = Recorder(record, settings.state.directory, self._tidy)
+        self._past = Past(record, settings.state.directory)
+
+    def _tidy(self) -> None:
+        self._page.forget()
+        give_back()
 
 
 def _span(settings: Settings) -> Span:

@@ -11,6 +11,7 @@ from sentinel.daemon.figures import Figures
 from sentinel.daemon.identity import instance_id
 from sentinel.daemon.readiness import fault_of
 from sentinel.daemon.tally import Tally
+from sentinel.page.answer import missing_page
 from sentinel.sink.alert import ALERT_NAMES
 from sentinel.sink.heartbeat import HEARTBEAT_NAME, Heartbeat, heartbeat_identity
 from sentinel.web.context import Context
@@ -51,6 +52,7 @@ class Front:
             fault=fault,
             webhook=webhook,
             more=self.display.pages(),
+            missing=missing_page,
         )
         self.endpoint = Endpoint(settings.web, pages)
         self._figures.access = self.endpoint.access

@@ -14,6 +14,7 @@ from sentinel.config.settings import Settings
 from sentinel.daemon.clock import SteadyClock, boot_seconds
 from sentinel.daemon.cycle import Report
 from sentinel.daemon.front import Front
+from sentinel.daemon.heap import share_heap
 from sentinel.daemon.inbox import Inbox, Mail, coalesce_reloads
 from sentinel.daemon.log import configure_log
 from sentinel.daemon.notify import Notifier
@@ -54,6 +55,7 @@ def run_forever(
     `clock` gives Unix time as the machine thinks it is, `elapsed` seconds that only grow. SentinelError when it cannot
     be built; once it runs, it goes on.
     """
+    share_heap()
     configure_log(settings.log)
     notifier = Notifier(os.environ)
     inbox: Inbox = queue.SimpleQueue()

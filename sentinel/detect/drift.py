@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from sentinel.config.detection_drift import DriftSettings
 from sentinel.detect.block_history import BLOCKS, BlockHistory
@@ -261,6 +260,8 @@ def _growth(values: Floats, begins: int) -> float:
 
 
 def _theil_sen(values: Floats) -> float:
+    from scipy import stats  # takes half a second: not for every command
+
     known = np.flatnonzero(np.isfinite(values))
     return float(stats.theilslopes(values[known], known).slope)
 

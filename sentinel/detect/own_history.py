@@ -8,7 +8,7 @@ import numpy.typing as npt
 from scipy import special
 
 from sentinel.baseline.baseline import Baseline, BaselineRow
-from sentinel.baseline.builder import BaselineLearner, Normal
+from sentinel.baseline.learner import BaselineLearner, Normal
 from sentinel.config.detection import BaselineSettings
 from sentinel.measure.lateness import Lateness
 from sentinel.measure.membership import Membership

@@ -1,11 +1,13 @@
 """Everybody works, but somebody or something slowly: the verdicts about that."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
 from sentinel.baseline.baseline import Baseline
 from sentinel.config.detection import DetectionSettings
+from sentinel.config.detection_drift import DriftSettings
 from sentinel.detect.drift import TRANSFER, DriftTest, Series, lateness_series
 from sentinel.detect.imbalance import Imbalance
 from sentinel.detect.job_thresholds import JobThresholds
@@ -36,10 +38,10 @@ class Slowness:
         self._layouts = WaitLayoutReader()
         self._links = SlowLinks(settings.slow_link, history_ticks, budget)
         self._late = LateRanks(settings, thresholds)
-        self._fabric = SlowFabric(
-            settings.slow_fabric, history_ticks, budget, baseline, lambda job: thresholds.of_job(job).slow_link.enabled
-        )
-        self._drift = DriftTest(settings.drift, budget, lambda job: thresholds.of_job(job).drift)
+        # Functions of the module's own: a backtest keeps all of this, and goes on with it in another process.
+        names_places, drift = partial(_names_places, thresholds), partial(_drift, thresholds)
+        self._fabric = SlowFabric(settings.slow_fabric, history_ticks, budget, baseline, names_places)
+        self._drift = DriftTest(settings.drift, budget, drift)
         self._imbalance = Imbalance(settings.imbalance)
         self._nodes = NodeMerge()
         self._keys: frozenset[CulpritKey] = frozenset()
@@ -152,3 +154,11 @@ class Slowness:
         series = [lateness_series(lateness, fit), transfers]
         reading = self._drift.step(series, tick.membership, late, tick.window.end)
         return reading.findings, set(reading.held)
+
+
+def _names_places(thresholds: JobThresholds, job: str) -> bool:
+    return thresholds.of_job(job).slow_link.enabled
+
+
+def _drift(thresholds: JobThresholds, job: str) -> DriftSettings:
+    return thresholds.of_job(job).drift

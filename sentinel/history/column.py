@@ -1,23 +1,23 @@
 """One communicator over one stretch of time: a number for each rank."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from sentinel.measure.lateness import Lateness
 
-__all__ = ["Column", "Floats", "RankMeans", "measure_ranks", "median_column"]
+__all__ = ["Column", "Floats", "RankMeans", "Ranks", "Said", "measure_ranks", "median_column", "said_in"]
 
 Floats = npt.NDArray[np.float32]
 Ranks = npt.NDArray[np.int32]
 
 _STALLED = "stalled"
-_OBJECT_BYTES = 500  # of a column with its arrays, without what is in them
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class RankMeans:
     """Seconds per operation of each rank, over its cells. `ranks` ascend; all have shape (n,).
 
@@ -35,7 +35,20 @@ class RankMeans:
         return cls(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.float32), np.empty(0, dtype=np.float32))
 
 
-@dataclass(frozen=True)
+class Said(NamedTuple):
+    """A column without what was measured."""
+
+    time: float
+    state: str
+    findings: int
+
+    @property
+    def loud(self) -> bool:
+        """Whether there is something to look at."""
+        return bool(self.findings) or self.state == _STALLED
+
+
+@dataclass(frozen=True, slots=True)
 class Column:
     """A tick, or the medians of a bin. `time` is its end, Unix seconds; `findings` are the verdicts that held in it."""
 
@@ -45,10 +58,9 @@ class Column:
     means: RankMeans
 
     @property
-    def nbytes(self) -> int:
-        """What it takes in memory, about."""
-        means = self.means
-        return _OBJECT_BYTES + means.ranks.nbytes + means.lateness_seconds.nbytes + means.duration_seconds.nbytes
+    def said(self) -> Said:
+        """Without what was measured."""
+        return Said(self.time, self.state, self.findings)
 
 
 def measure_ranks(lateness: Lateness) -> dict[int, RankMeans]:
@@ -70,14 +82,20 @@ def measure_ranks(lateness: Lateness) -> dict[int, RankMeans]:
     return found
 
 
-def median_column(time: float, columns: Sequence[Column]) -> Column:
-    """The columns of a bin as one: medians by rank, the most findings at once, and the state that was most often.
+def said_in(time: float, ticks: Sequence[Said]) -> Said:
+    """What was said in a bin that ends at a Unix time: the most findings at once, and the state that was most often.
 
     A stall is told however short it was.
     """
-    states: Mapping[str, int] = {column.state: 0 for column in columns}
-    counted = {state: sum(column.state == state for column in columns) for state in states}
+    states = dict.fromkeys(each.state for each in ticks)
+    counted = {state: sum(each.state == state for each in ticks) for state in states}
     state = _STALLED if _STALLED in counted else max(counted, key=lambda each: counted[each])
+    return Said(time, state, max(each.findings for each in ticks))
+
+
+def median_column(time: float, columns: Sequence[Column]) -> Column:
+    """The columns of a bin as one: medians by rank, and what was said in it."""
+    said = said_in(time, [column.said for column in columns])
     measured = [column.means for column in columns if len(column.means.ranks)]
     means = RankMeans.empty()
     if measured:
@@ -89,7 +107,7 @@ def median_column(time: float, columns: Sequence[Column]) -> Column:
             _median([_placed(each.ranks, each.lateness_seconds, ranks) for each in measured]),
             _median([_placed(each.ranks, each.duration_seconds, ranks) for each in measured]),
         )
-    return Column(time, state, max(column.findings for column in columns), means)
+    return Column(said.time, said.state, said.findings, means)
 
 
 def _placed(ranks: Ranks, values: Floats, wanted: Ranks) -> Floats:

@@ -1,13 +1,13 @@
-"""The strips of all communicators, bounded in bytes; for many threads."""
+"""The last ticks of all communicators, bounded in bytes; for many threads."""
 
 import threading
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from sentinel.history.column import Column, RankMeans, measure_ranks
+from sentinel.history.column import Column, RankMeans, Said, measure_ranks
 from sentinel.history.look import Look
 from sentinel.history.moment import Moment
 from sentinel.history.roster import Roster
@@ -20,21 +20,28 @@ __all__ = ["Added", "Record"]
 
 @dataclass(frozen=True)
 class Added:
-    """What one tick added to a communicator. `roster` is None where it is as before, `closed` where no bin ended."""
+    """What one tick added to a communicator: no tick where it is gone, and the bins that are over.
+
+    `roster` is None where it is as before.
+    """
 
     comm: str
-    tick: Column
-    closed: Column | None
+    tick: Column | None
+    closed: Sequence[Column]
     roster: Roster | None
 
 
 class Record:
-    """What there is to show. What is past `max_bytes` goes, the oldest first, and is counted in `dropped` as `full`."""
+    """What there is in memory. What is past `max_bytes` goes, the oldest first, and is counted in `dropped` as `full`.
+
+    `fault` says why what comes now is not kept in the file; empty where it is.
+    """
 
     def __init__(self, span: Span, max_bytes: int, dropped: Counter[str] | None = None) -> None:
         self.span = span
         self.max_bytes = max_bytes
         self.dropped = Counter[str]() if dropped is None else dropped
+        self.fault = ""
         self.moment: Moment | None = None
         self._strips: dict[str, Strip] = {}
         self._members = MembershipReader()
@@ -48,17 +55,36 @@ class Record:
             return sum(strip.nbytes for strip in self._strips.values())
 
     def communicators(self) -> list[Roster]:
-        """All of which something is kept."""
+        """All of which there are ticks."""
         with self._lock:
             return [strip.roster for strip in self._strips.values()]
 
+    def has(self, comm: str) -> bool:
+        """Whether there are ticks of a communicator."""
+        with self._lock:
+            return comm in self._strips
+
     def columns(self, comm: str, ticks: bool) -> tuple[Roster, list[Column]] | None:
-        """Of one communicator, ticks or bins; None where it is not known."""
+        """Of one communicator, ticks or their bins; None where there are none."""
         with self._lock:
             strip = self._strips.get(comm)
             if strip is None:
                 return None
             return strip.roster, strip.ticks() if ticks else strip.bins()
+
+    def said(self, ticks: bool) -> list[tuple[Roster, list[Said]]]:
+        """Of every communicator what was said, in ticks or their bins."""
+        with self._lock:
+            return [(strip.roster, strip.said(ticks)) for strip in self._strips.values()]
+
+    def finished(self) -> Iterator[Added]:
+        """Bins that are over, of all ticks that there are."""
+        with self._lock:
+            strips = list(self._strips.items())
+        for comm, strip in strips:
+            with self._lock:
+                finished = strip.finished()
+            yield Added(comm, None, finished, None)
 
     def take(self, look: Look) -> list[Added]:
         """What one tick saw."""
@@ -73,6 +99,9 @@ class Record:
                 means = _sharing(measured.get(code, RankMeans.empty()), strip)
                 column = Column(time, state, findings.get(communicator.id, 0), means)
                 added.append(Added(communicator.id, column, strip.add(column), roster))
+            for comm, strip in self._strips.items():
+                if closed := strip.close(time):  # those that are gone
+                    added.append(Added(comm, None, closed, None))
             self._last = membership
             self._forget(time)
         self.moment = Moment.of(
@@ -86,20 +115,16 @@ class Record:
         return added
 
     def restore(
-        self, rosters: Iterable[Roster], bins: Iterable[tuple[str, Column]], ticks: Iterable[tuple[str, Column]]
+        self, rosters: Iterable[Roster], newest_bins: Mapping[str, float], ticks: Iterable[tuple[str, Column]]
     ) -> None:
-        """What was kept, in the order of time; before anything is taken."""
+        """Ticks that were kept, in the order of time, and the end of each communicator's newest bin; first of all."""
         newest = 0.0
         with self._lock:
             for roster in rosters:
-                self._strips.setdefault(roster.comm, Strip(roster))
-            for comm, column in bins:
-                if comm in self._strips:
-                    self._strips[comm].restore_bin(column)
-                    newest = max(newest, column.time)
+                self._strips.setdefault(roster.comm, Strip(roster, newest_bins.get(roster.comm, 0.0)))
             for comm, column in ticks:
                 if comm in self._strips:
-                    self._strips[comm].restore_tick(column)
+                    self._strips[comm].restore(column)
                     newest = max(newest, column.time)
             self._forget(newest)
 
@@ -119,19 +144,17 @@ class Record:
         return strip, roster
 
     def _forget(self, now: float) -> None:
-        for comm, strip in list(self._strips.items()):
+        for strip in self._strips.values():
             strip.forget(now, self.span)
-            if strip.newest <= now - self.span.bins_seconds:
-                del self._strips[comm]
         total = sum(strip.nbytes for strip in self._strips.values())
         while total > self.max_bytes:
             oldest = min(strip.oldest for strip in self._strips.values())
-            for comm, strip in list(self._strips.items()):
+            for strip in self._strips.values():
                 if strip.oldest <= oldest:
-                    self.dropped["full"] += strip.forget_oldest()
-                    if strip.oldest == float("inf"):
-                        del self._strips[comm]
+                    strip.forget_oldest()
+                    self.dropped["full"] += 1
             total = sum(strip.nbytes for strip in self._strips.values())
+        self._strips = {comm: strip for comm, strip in self._strips.items() if strip.last_tick is not None}
 
 
 def _by_communicator(findings: Iterable[Finding]) -> dict[str, int]:
@@ -144,6 +167,6 @@ def _by_communicator(findings: Iterable[Finding]) -> dict[str, int]:
 def _sharing(means: RankMeans, strip: Strip) -> RankMeans:
     """The same with the array of ranks of the tick before, where it is the same: kept once, not a thousand times."""
     last = strip.last_tick
-    if last is not None and np.array_equal(last.means.ranks, means.ranks):
-        return RankMeans(last.means.ranks, means.lateness_seconds, means.duration_seconds)
+    if last is not None and np.array_equal(last.ranks, means.ranks):
+        return RankMeans(last.ranks, means.lateness_seconds, means.duration_seconds)
     return means

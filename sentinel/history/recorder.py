@@ -2,6 +2,8 @@
 
 import queue
 import threading
+from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +19,7 @@ __all__ = ["DROP_REASONS", "Recorder"]
 _log = structlog.get_logger()
 
 DROP_REASONS: Final = ("busy", "error", "full")
-"""Ticks that came too fast or could not be recorded; columns past the memory that there is."""
+"""Ticks that came too fast or could not be recorded; columns past what memory or the file may take."""
 
 _WAITING_LOOKS: Final = 8  # each holds the arrays of a tick
 _STOP_SECONDS: Final = 5.0
@@ -26,12 +28,13 @@ _STOP_SECONDS: Final = 5.0
 class Recorder:
     """Reads what the directory's file holds of the time before when the first look comes: then the directory is ours.
 
-    What is left out is counted in the record's `dropped`.
+    What is left out is counted in the record's `dropped`. `after` is called when a tick's arrays are let go of.
     """
 
-    def __init__(self, record: Record, directory: Path) -> None:
+    def __init__(self, record: Record, directory: Path, after: Callable[[], None] = lambda: None) -> None:
         self.record = record
         self.directory = directory
+        self._after = after
         self._queue: queue.Queue[Look | None] = queue.Queue(_WAITING_LOOKS)
         self._archive: Archive | None = None
         self._restored = False
@@ -47,6 +50,11 @@ class Recorder:
             self._queue.put_nowait(look)
         except queue.Full:
             self.record.dropped["busy"] += 1
+
+    def settle(self, seconds: float) -> None:
+        """Wait until what was handed over is recorded, for that long at most."""
+        with self._queue.all_tasks_done:
+            self._queue.all_tasks_done.wait_for(lambda: not self._queue.unfinished_tasks, seconds)
 
     def stop(self) -> None:
         """Record what waits, and end."""
@@ -65,6 +73,9 @@ class Recorder:
             except Exception:
                 self.record.dropped["error"] += 1
                 _log.exception("a tick is not in the history of the status page")
+            del look  # nobody knows when the next one comes
+            self._after()
+            self._queue.task_done()
         if self._archive is not None:
             self._archive.close()
 
@@ -76,30 +87,38 @@ class Recorder:
         added = self.record.take(look)
         if self._archive is None:
             return
-        changed = [each.roster for each in added if each.roster is not None]
-        rosters = changed if self._written else self.record.communicators()
+        record, columns = self.record, iter(added)
+        rosters = [each.roster for each in added if each.roster is not None]
+        if not self._written:  # what it may have missed
+            rosters, columns = record.communicators(), chain(added, record.finished())
         try:
-            self._archive.write(added, rosters, look.snapshot.time, self.record.span)
+            full = self._archive.write(columns, rosters, look.snapshot.time, record.span, record.max_bytes)
         except StateError as error:
             self._lose_archive(error)
         else:
-            self._written = True
+            self._written, record.fault = True, ""
+            if full:
+                record.dropped["full"] += full
 
     def _open(self, now: float) -> None:
         if self._archive is not None:
-            return
+            if self._archive.is_there:
+                return
+            self._archive.close()
+            self._archive, self._written = None, False
         self._archive = Archive(self.directory)
+        self._archive.forget_after(now)
         if not self._restored:
             self._restored = True
             span = self.record.span
+            since = now - span.ticks_seconds
             self.record.restore(
-                self._archive.rosters(),
-                self._archive.bins(now - span.bins_seconds),
-                self._archive.ticks(now - span.ticks_seconds),
+                self._archive.rosters(since), self._archive.newest_bins(since), self._archive.ticks(since)
             )
 
     def _lose_archive(self, error: StateError) -> None:
         self.record.dropped["error"] += 1
+        self.record.fault = f"{error.what}: {error.why}"
         _log.error("the history of the status page is not kept", error=str(error))
         if self._archive is not None:
             self._archive.close()

@@ -1,9 +1,12 @@
-"""The columns of one communicator: the last ticks one by one, the time before in bins."""
+"""The last ticks of one communicator, and the bins that are made of them."""
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 
-from sentinel.history.column import Column, median_column
+from sentinel.history.column import Column, Said, median_column, said_in
+from sentinel.history.held import HeldColumn
 from sentinel.history.roster import Roster
 
 __all__ = ["BIN_SECONDS", "Span", "Strip", "bin_end"]
@@ -26,83 +29,81 @@ def bin_end(time: float) -> float:
 
 
 class Strip:
-    """Columns in the order of time. The bin that goes on is made of its ticks when it is asked for."""
+    """Ticks in the order of time. `closed_until`: the end of the newest bin that was given out; Unix seconds."""
 
-    def __init__(self, roster: Roster) -> None:
+    def __init__(self, roster: Roster, closed_until: float = 0.0) -> None:
         self.roster = roster
-        self._ticks: deque[Column] = deque()
-        self._bins: deque[Column] = deque()
-        self._open: list[Column] = []
+        self._closed_until = closed_until
+        self._ticks: deque[HeldColumn] = deque()
         self.nbytes = 0
 
     @property
-    def newest(self) -> float:
-        """The time of the newest column; 0 where there is none."""
-        return max((columns[-1].time for columns in (self._ticks, self._bins) if columns), default=0.0)
-
-    @property
     def oldest(self) -> float:
-        """The time of the oldest column; infinite where there is none."""
-        return min((columns[0].time for columns in (self._ticks, self._bins) if columns), default=float("inf"))
+        """The time of the oldest tick; infinite where there is none."""
+        return self._ticks[0].time if self._ticks else float("inf")
 
     @property
-    def last_tick(self) -> Column | None:
+    def last_tick(self) -> HeldColumn | None:
         """The newest."""
         return self._ticks[-1] if self._ticks else None
 
     def ticks(self) -> list[Column]:
         """One by one."""
-        return list(self._ticks)
+        return [each.column for each in self._ticks]
 
     def bins(self) -> list[Column]:
-        """At the end the one that goes on, as of its last tick."""
-        if not self._open:
-            return list(self._bins)
-        return [*self._bins, median_column(self._open[-1].time, self._open)]
+        """Of the ticks that are there; at the end the one that goes on, as of its last tick."""
+        return [_median(time, ticks) for time, ticks in self._binned(0.0)]
 
-    def add(self, column: Column) -> Column | None:
-        """Take a tick; the bin that is over with it, if one is. What does not advance in time is left out."""
+    def said(self, ticks: bool) -> list[Said]:
+        """Ticks or bins, without what was measured."""
+        if ticks:
+            return [each.said for each in self._ticks]
+        return [said_in(time, [each.said for each in held]) for time, held in self._binned(0.0)]
+
+    def finished(self) -> list[Column]:
+        """Bins that are over, of the ticks that are there, whether given out or not."""
+        return [_median(time, ticks) for time, ticks in self._binned(0.0) if time <= self._closed_until]
+
+    def add(self, column: Column) -> list[Column]:
+        """Take a tick; the bins that are over with it. What does not advance in time is left out."""
         if self._ticks and column.time <= self._ticks[-1].time:
-            return None
-        closed = None
-        if self._open and bin_end(column.time) > bin_end(self._open[-1].time):
-            closed = median_column(bin_end(self._open[-1].time), self._open)
-            self.restore_bin(closed)
-            self._open = []
-        self._open.append(column)
-        self._push(self._ticks, column)
+            return []
+        closed = self.close(column.time)
+        self.restore(column)
         return closed
 
-    def restore_tick(self, column: Column) -> None:
-        """Take a tick that was kept; bins first."""
-        self._push(self._ticks, column)
-        if not self._bins or column.time > self._bins[-1].time:
-            if self._open and bin_end(column.time) > bin_end(self._open[-1].time):
-                self._open = []
-            self._open.append(column)
+    def close(self, now: float) -> list[Column]:
+        """Bins that were not given out yet and are over at a Unix time."""
+        last = self.last_tick
+        if last is None or last.time <= self._closed_until or bin_end(last.time) >= bin_end(now):
+            return []
+        closed = [_median(bin_end(time), ticks) for time, ticks in self._binned(self._closed_until)]
+        self._closed_until = bin_end(last.time)
+        return closed
 
-    def restore_bin(self, column: Column) -> None:
-        """Take a bin that is over."""
-        self._push(self._bins, column)
+    def restore(self, column: Column) -> None:
+        """Take a tick that was kept."""
+        held = HeldColumn.of(column)
+        self._ticks.append(held)
+        self.nbytes += held.nbytes
 
     def forget(self, now: float, span: Span) -> None:
         """Let go of what is too old."""
         while self._ticks and (self._ticks[0].time <= now - span.ticks_seconds or len(self._ticks) > span.most_ticks):
-            self._pop(self._ticks)
-        while self._bins and self._bins[0].time <= now - span.bins_seconds:
-            self._pop(self._bins)
+            self.forget_oldest()
 
-    def forget_oldest(self) -> int:
-        """Let go of the oldest column, a bin before a tick; how many went."""
-        for columns in (self._bins, self._ticks):
-            if columns:
-                self._pop(columns)
-                return 1
-        return 0
+    def forget_oldest(self) -> None:
+        """Let go of the oldest tick."""
+        self.nbytes -= self._ticks.popleft().nbytes
 
-    def _push(self, columns: deque[Column], column: Column) -> None:
-        columns.append(column)
-        self.nbytes += column.nbytes
+    def _binned(self, since: float) -> Iterator[tuple[float, list[HeldColumn]]]:
+        """Bins of the ticks after a Unix time, by their end: of the one that goes on, its last tick."""
+        for end, ticks in groupby((each for each in self._ticks if each.time > since), lambda each: bin_end(each.time)):
+            held = list(ticks)
+            goes_on = end > self._closed_until and held[-1] is self._ticks[-1]
+            yield (held[-1].time if goes_on else end), held
 
-    def _pop(self, columns: deque[Column]) -> None:
-        self.nbytes -= columns.popleft().nbytes
+
+def _median(time: float, ticks: list[HeldColumn]) -> Column:
+    return median_column(time, [each.column for each in ticks])

@@ -11,7 +11,7 @@ from nccl_endpoint.page import Answer, Page, Request
 from sentinel.errors import SentinelError
 from sentinel.page.question import BadQuestionError, Question
 
-__all__ = ["JSON", "SECURITY_HEADERS", "UnknownError", "api_page", "json_answer"]
+__all__ = ["JSON", "SECURITY_HEADERS", "UnknownError", "api_page", "json_answer", "missing_page"]
 
 JSON: Final = "application/json"
 # Everything comes from the daemon itself, and nothing of it is written into the markup.
@@ -56,6 +56,11 @@ def api_page(work: Callable[[Question], Answer]) -> Page:
             return _error(f"{error.what}: {error.why}", HTTPStatus.BAD_GATEWAY)
 
     return page
+
+
+def missing_page(_: Request) -> Answer:
+    """What is said of a path that is none."""
+    return _error("there is no such page", HTTPStatus.NOT_FOUND)
 
 
 def _error(why: str, status: HTTPStatus) -> Answer:

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sentinel.history.column import Column
-from sentinel.history.record import Record
-from sentinel.history.roster import Roster
+from sentinel.history.past import Past
+from sentinel.history.roster import Place, Roster
 from sentinel.model.incident import Incident
 from sentinel.page.heatmap import QUANTITIES, matrix
 from sentinel.page.ranking import quantiles
@@ -21,22 +21,23 @@ _BEFORE_RATIO: Final = 0.5  # of how long it lasted is shown before it, and afte
 _LEAST_BEFORE_SECONDS: Final = 600.0
 
 
-def course_document(record: Record, incident: Incident, now: float) -> dict[str, Any] | None:
-    """As JSON values; None where nothing of its communicator and its time is kept. Times are Unix seconds."""
+def course_document(past: Past, incident: Incident, now: float) -> tuple[dict[str, Any] | None, str]:
+    """As JSON values; None where nothing of its communicator and its time is kept. Times are Unix seconds.
+
+    And why it may be less than what was kept, else empty.
+    """
     end = incident.ended_at if incident.ended_at is not None else now
     margin = max(_LEAST_BEFORE_SECONDS, _BEFORE_RATIO * (end - incident.started_at))
+    fault = ""
     for ticks in (True, False):
-        kept = record.columns(incident.culprit.comm, ticks)
-        if kept is None:
-            return None
-        roster, columns = kept
+        kept, fault = past.columns(incident.culprit.comm, ticks)
         # Ticks where they reach back to its start.
-        if ticks and (not columns or columns[0].time > incident.started_at):
+        if kept is None or (ticks and (not kept.columns or kept.columns[0].time > incident.started_at)):
             continue
-        shown = [each for each in columns if incident.started_at - margin <= each.time <= end + margin]
+        shown = [each for each in kept.columns if incident.started_at - margin <= each.time <= end + margin]
         if any(len(each.means.ranks) for each in shown):
-            return _document(roster, shown, incident)
-    return None
+            return _document(kept.roster, shown, incident), fault
+    return None, fault
 
 
 def _document(roster: Roster, columns: Sequence[Column], incident: Incident) -> dict[str, Any]:
@@ -45,7 +46,7 @@ def _document(roster: Roster, columns: Sequence[Column], incident: Incident) -> 
     drawn = sorted(accused)[:_CULPRITS_SHOWN]
     document: dict[str, Any] = {
         "times": [column.time for column in columns],
-        "culprits": drawn,
+        "culprits": [_who(roster.places[accused[rank]]) for rank in drawn],
         "started_at": incident.started_at,
         "detected_at": incident.detected_at,
         "ended_at": incident.ended_at,
@@ -62,6 +63,10 @@ def _document(roster: Roster, columns: Sequence[Column], incident: Incident) -> 
             "peers_p90": _values(high),
         }
     return document
+
+
+def _who(place: Place) -> dict[str, Any]:
+    return {"global_rank": place.told_rank, "node": place.node, "gpu": place.gpu}
 
 
 def _values(values: npt.NDArray[np.floating]) -> list[float]:

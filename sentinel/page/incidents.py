@@ -9,7 +9,7 @@ from sentinel.history.record import Record
 from sentinel.model.document import incident_document
 from sentinel.model.incident import Incident
 from sentinel.page.answer import UnknownError
-from sentinel.page.evidence import evidence_parts
+from sentinel.page.evidence import evidence_parts, victim_ranks
 from sentinel.sink.alert import AlertWriter, summarize
 from sentinel.sink.graph import graph_query
 from sentinel.state.store import State
@@ -63,7 +63,10 @@ def brief_document(incident: Incident) -> dict[str, Any]:
 
 
 def full_document(incident: Incident, writer: AlertWriter, selector: str, now: float) -> dict[str, Any]:
-    """Everything about one. `evidence_parts` are the evidence in words; `links` may be absent one by one."""
+    """Everything about one. `evidence_parts` are the evidence in words; `links` may be absent one by one.
+
+    `victim_ranks` are those that the evidence names, the first of them only.
+    """
     alert = writer.write(incident, now)
     annotations = alert.annotations
     links = {
@@ -79,6 +82,7 @@ def full_document(incident: Incident, writer: AlertWriter, selector: str, now: f
         "labels": dict(alert.labels),
         "recurrences": incident.recurrences,
         "former_tiers": [each.tier.value for each in incident.former_tiers],
+        "victim_ranks": victim_ranks(incident.evidence),
         "evidence_parts": evidence_parts(incident.evidence),
         "query": graph_query(incident.culprit, selector),
         "links": {name: url for name, url in links.items() if url.startswith(("http://", "https://"))},

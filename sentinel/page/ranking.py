@@ -37,7 +37,7 @@ def ranking_document(roster: Roster, columns: Sequence[Column], incidents: Itera
         rows.append(
             {
                 "rank": rank,
-                "global_rank": place.global_rank,
+                "global_rank": place.told_rank,
                 "node": place.node,
                 "gpu": place.gpu,
                 "lateness_median_seconds": middle[row],

@@ -4,48 +4,37 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from sentinel.history.column import Column
-from sentinel.history.record import Record
-from sentinel.history.roster import Roster
+from sentinel.history.column import Said
+from sentinel.history.past import Past
+from sentinel.history.roster import Name
+from sentinel.history.strip import BIN_SECONDS
 
 __all__ = ["signals_document"]
 
 _MOST_COMMUNICATORS: Final = 100  # those with most to say
 
 
-def signals_document(record: Record, ticks: bool) -> dict[str, Any]:
+def signals_document(past: Past, ticks: bool) -> dict[str, Any]:
     """As JSON values. Runs of equal state and findings are one entry: [from, until, state, findings], Unix seconds."""
-    found = []
-    for roster in record.communicators():
-        kept = record.columns(roster.comm, ticks)
-        if kept is not None and kept[1]:
-            found.append((roster, kept[1]))
-    found.sort(key=lambda each: (-_loud(each[1]), each[0].job_id, -each[0].nranks, each[0].comm_name, each[0].comm))
+    found = past.said(ticks, _MOST_COMMUNICATORS)
     return {
-        "communicators": [_communicator(roster, columns) for roster, columns in found[:_MOST_COMMUNICATORS]],
-        "communicators_left_out": max(0, len(found) - _MOST_COMMUNICATORS),
+        "communicators": [_communicator(name, said, ticks) for name, said in found.communicators],
+        "communicators_left_out": found.left_out,
+        "fault": found.fault,
     }
 
 
-def _loud(columns: Sequence[Column]) -> int:
-    return sum(bool(column.findings) or column.state == "stalled" for column in columns)
-
-
-def _communicator(roster: Roster, columns: Sequence[Column]) -> dict[str, Any]:
+def _communicator(name: Name, said: Sequence[Said], ticks: bool) -> dict[str, Any]:
     runs: list[list[Any]] = []
-    before = columns[0].time
-    step = min((after.time - one.time for one, after in pairwise(columns)), default=0.0)
-    for column in columns:
-        follows = bool(runs) and column.time - before <= 2.5 * step
-        if follows and runs[-1][2:] == [column.state, column.findings]:
-            runs[-1][1] = column.time
+    before = said[0].time
+    step = BIN_SECONDS  # the bin that goes on is shorter
+    if ticks:
+        step = min((after.time - one.time for one, after in pairwise(said)), default=0.0)
+    for each in said:
+        follows = bool(runs) and each.time - before <= 2.5 * step
+        if follows and runs[-1][2:] == [each.state, each.findings]:
+            runs[-1][1] = each.time
         else:
-            runs.append([before if follows else column.time - step, column.time, column.state, column.findings])
-        before = column.time
-    return {
-        "comm": roster.comm,
-        "comm_name": roster.comm_name,
-        "job_id": roster.job_id,
-        "nranks": roster.nranks,
-        "runs": runs,
-    }
+            runs.append([before if follows else each.time - step, each.time, each.state, each.findings])
+        before = each.time
+    return {"comm": name.comm, "comm_name": name.comm_name, "job_id": name.job_id, "nranks": name.nranks, "runs": runs}

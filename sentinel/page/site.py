@@ -2,13 +2,13 @@
 
 import threading
 from collections.abc import Callable, Mapping
+from sys import getsizeof
 from typing import Any, Final, Protocol, cast
 
 from nccl_endpoint.page import Answer, Page
 
-from sentinel.history.column import Column
+from sentinel.history.past import Columns, Past
 from sentinel.history.record import Record
-from sentinel.history.roster import Roster
 from sentinel.model.incident import Incident
 from sentinel.model.instant import format_instant
 from sentinel.page.answer import UnknownError, api_page, json_answer
@@ -17,6 +17,7 @@ from sentinel.page.course import course_document
 from sentinel.page.facts import Facts
 from sentinel.page.heatmap import QUANTITIES, Quantity, heatmap_document
 from sentinel.page.incidents import IncidentBook, brief_document, full_document
+from sentinel.page.kept import Kept
 from sentinel.page.overview import status_document
 from sentinel.page.panels import PANELS
 from sentinel.page.question import Question
@@ -28,7 +29,7 @@ from sentinel.sink.alert import AlertWriter
 __all__ = ["API", "Behind", "StatusPage", "Turns"]
 
 API: Final = "/api/v1"
-_KEPT_HEATMAPS: Final = 8
+_KEPT_HEATMAPS_BYTES: Final = 16 << 20
 
 
 class Turns(Protocol):
@@ -44,7 +45,12 @@ class Behind(Protocol):
 
     @property
     def record(self) -> Record:
-        """What there is to show."""
+        """What there is in memory."""
+        ...
+
+    @property
+    def past(self) -> Past:
+        """What there is to show, of memory and of the file."""
         ...
 
     @property
@@ -79,7 +85,7 @@ class StatusPage:
         self._behind = behind
         self._clock = clock
         self._turns = turns
-        self._heatmaps: dict[tuple[Any, ...], Answer] = {}
+        self._heatmaps = Kept[tuple[str, bool, str], tuple[tuple[Any, ...], Answer]](_KEPT_HEATMAPS_BYTES)
         self._lock = threading.Lock()
 
     def pages(self) -> Mapping[str, Page]:
@@ -95,6 +101,11 @@ class StatusPage:
         }
         answers |= {f"{API}/{name}": self._in_turn(api_page(each)) for name, each in work.items()}
         return answers | {f"{API}/{name}": api_page(self._curves(name)) for name in PANELS}
+
+    def forget(self) -> None:
+        """Let go of what was made for whoever asks again before the next tick: there was one."""
+        with self._lock:
+            self._heatmaps.clear()
 
     def _in_turn(self, page: Page) -> Page:
         return lambda request: self._turns.take(lambda: page(request))
@@ -113,48 +124,53 @@ class StatusPage:
         now, behind = self._clock(), self._behind
         incident = behind.book.find(question.text("id"))
         document = full_document(incident, behind.writer, behind.selector, now)
-        return json_answer({**document, "course": course_document(behind.record, incident, now)})
+        course, fault = course_document(behind.past, incident, now)
+        return json_answer({**document, "course": course, "course_fault": fault})
 
     def _heatmap(self, question: Question) -> Answer:
         ticks, quantity = question.ticks, question.choice("quantity", QUANTITIES, "lateness")
-        roster, columns = self._columns(question, ticks)
+        kept, fault = self._columns(question, ticks)
+        columns = kept.columns
         incidents, _ = self._kept_incidents()
         told = tuple((each.id, each.tier, each.ended_at) for each in incidents)
-        key = (roster.comm, ticks, quantity, columns[-1].time if columns else 0.0, len(columns), told)
+        key = (kept.roster.comm, ticks, quantity)
+        made_of = (columns[-1].time if columns else 0.0, len(columns), told, fault)
         with self._lock:
-            if key in self._heatmaps:
-                return self._heatmaps[key]
-        answer = json_answer(heatmap_document(roster, columns, cast("Quantity", quantity), incidents))
+            found = self._heatmaps.get(key)
+        if found is not None and found[0] == made_of:
+            return found[1]
+        document = heatmap_document(kept.roster, columns, cast("Quantity", quantity), incidents)
+        answer = json_answer({**document, "fault": fault})
         with self._lock:
-            self._heatmaps[key] = answer
-            while len(self._heatmaps) > _KEPT_HEATMAPS:
-                del self._heatmaps[next(iter(self._heatmaps))]
+            self._heatmaps.put(key, (made_of, answer), getsizeof(answer.text) + len(answer.gzipped))
         return answer
 
     def _ranking(self, question: Question) -> Answer:
-        roster, columns = self._columns(question, question.ticks)
-        return json_answer(ranking_document(roster, columns, self._kept_incidents()[0]))
+        kept, fault = self._columns(question, question.ticks)
+        document = ranking_document(kept.roster, kept.columns, self._kept_incidents()[0])
+        return json_answer({**document, "fault": fault})
 
     def _signals(self, question: Question) -> Answer:
-        return json_answer(signals_document(self._behind.record, question.ticks))
+        return json_answer(signals_document(self._behind.past, question.ticks))
 
     def _curves(self, panel: str) -> Callable[[Question], Answer]:
         def work(question: Question) -> Answer:
             comm, span = question.text("comm"), self._behind.record.span
             # Only what is known: nobody else's text gets into a query.
-            if self._behind.record.columns(comm, ticks=True) is None:
-                raise UnknownError(f"there is no communicator {comm}")
+            known, fault = self._behind.past.knows(comm)
+            if not known:
+                raise UnknownError(fault or f"there is no communicator {comm}")
             seconds = span.ticks_seconds if question.ticks else span.bins_seconds
             return json_answer(self._behind.store.read(panel, comm, seconds, self._clock()))
 
         return work
 
-    def _columns(self, question: Question, ticks: bool) -> tuple[Roster, list[Column]]:
+    def _columns(self, question: Question, ticks: bool) -> tuple[Columns, str]:
         comm = question.text("comm")
-        found = self._behind.record.columns(comm, ticks)
-        if found is None:
-            raise UnknownError(f"there is no communicator {comm}")
-        return found
+        kept, fault = self._behind.past.columns(comm, ticks)
+        if kept is None:
+            raise UnknownError(fault or f"there is no communicator {comm}")
+        return kept, fault
 
     def _kept_incidents(self) -> tuple[list[Incident], str]:
         return self._behind.book.since(self._clock() - self._behind.record.span.bins_seconds)

@@ -1,8 +1,7 @@
-"""Curves read from the metrics store: one question at a time, answers kept for some seconds."""
+"""Curves read from the metrics store: one question at a time, answers kept for some seconds, bounded in bytes."""
 
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any, Final
@@ -11,6 +10,7 @@ import numpy as np
 
 from sentinel.config.prometheus import PrometheusSettings
 from sentinel.errors import SourceError
+from sentinel.page.kept import Kept
 from sentinel.page.panels import PANELS, Curves
 from sentinel.source.prometheus_answer import Series, decode
 from sentinel.source.prometheus_session import PrometheusSession
@@ -18,7 +18,8 @@ from sentinel.source.prometheus_session import PrometheusSession
 __all__ = ["Store"]
 
 _KEPT_SECONDS: Final = 15.0
-_KEPT_ANSWERS: Final = 32
+_KEPT_BYTES: Final = 4 << 20
+_VALUE_BYTES: Final = 32  # of a number in a list
 _MOST_SECONDS: Final = 15.0  # for one query: somebody is waiting
 _PATIENCE_SECONDS: Final = 5.0  # for the question before
 _POINTS: Final = 96
@@ -31,7 +32,7 @@ class Store:
     def __init__(self, settings: PrometheusSettings, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._monotonic = monotonic
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[str, str, float], tuple[float, dict[str, Any]]] = OrderedDict()
+        self._kept = Kept[tuple[str, str, float], tuple[float, dict[str, Any]]](_KEPT_BYTES)
         self.configure(settings)
 
     def configure(self, settings: PrometheusSettings) -> None:
@@ -51,10 +52,8 @@ class Store:
             if kept is not None and moment - kept[0] < _KEPT_SECONDS:
                 return kept[1]
             document = self._read(panel, comm, span_seconds, now)
-            self._kept[key] = (moment, document)
-            self._kept.move_to_end(key)
-            while len(self._kept) > _KEPT_ANSWERS:
-                self._kept.popitem(last=False)
+            curves = sum(len(part["curves"]) for part in document["parts"].values())
+            self._kept.put(key, (moment, document), (1 + curves) * _POINTS * _VALUE_BYTES)
             return document
         finally:
             self._lock.release()

@@ -6,6 +6,7 @@ They are window means by GPU, without ranks, counts, peers or network steps: wha
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
@@ -30,7 +31,7 @@ from sentinel.source.prometheus_grid import Axis, Grid
 from sentinel.source.prometheus_reader import PrometheusReader
 from sentinel.source.prometheus_session import Observe
 
-__all__ = ["InspectorSource"]
+__all__ = ["STALE_SECONDS", "InspectorMemory", "InspectorSource"]
 
 STALE_SECONDS = 900.0
 """A file stays when its process has ended: a GPU that has said nothing new for so long is gone."""
@@ -39,18 +40,36 @@ _Cell = tuple[GroupKey, Place, tuple[int, int, int, int]]
 """Of a series: whose it is, where, and op, size, algorithm and protocol as codes."""
 
 
+@dataclass(frozen=True)
+class InspectorMemory:
+    """What a source knows after a snapshot at `time` (Unix seconds), and the store does not say again."""
+
+    vocabulary: Vocabulary
+    roster: Roster
+    counters: InspectorCounters
+    time: float
+
+
 class InspectorSource:
     """A `Source`. Counters begin with its first snapshot; one that is earlier than the last begins anew.
 
     So snapshots differ by the same whether they are read one by one or as a range, as long as time advances.
     """
 
-    def __init__(self, settings: PrometheusSettings, observe: Observe | None = None) -> None:
+    def __init__(
+        self,
+        settings: PrometheusSettings,
+        observe: Observe | None = None,
+        memory: "InspectorMemory | None" = None,
+    ) -> None:
+        """`memory` is what another one had."""
         self._selector = settings.selector
-        self._vocabulary = Vocabulary()
+        self._vocabulary = memory.vocabulary if memory else Vocabulary()
         self._reader = PrometheusReader(settings, self._vocabulary, observe)
         self._known: dict[tuple[int, ...], _Cell | None] = {}
         self._begin()
+        if memory:
+            self._roster, self._counters, self._time = memory.roster, memory.counters, memory.time
 
     def __enter__(self) -> Self:
         return self
@@ -64,6 +83,11 @@ class InspectorSource:
         """Close idle connections."""
         self._reader.close()
 
+    @property
+    def memory(self) -> "InspectorMemory":
+        """What it knows by now."""
+        return InspectorMemory(self._vocabulary, self._roster, self._counters, self._time)
+
     def snapshot(self, at: float) -> Snapshot:
         """What Prometheus knew at the Unix time `at`, which is rounded to its milliseconds."""
         axis = Axis(start=round(at * 1000), step=1, count=1, instant=True)
@@ -71,6 +95,7 @@ class InspectorSource:
 
     def snapshots(self, start: float, end: float, step: float) -> Iterator[Snapshot]:
         """Range queries over as many instants at a time as memory and the server allow."""
+        self._reader.forget_series()
         for axis, (collectives, point_to_point) in read_in_chunks(start, end, step, self._read):
             for column in range(axis.count):
                 yield self._snapshot(axis, column, collectives, point_to_point)

@@ -1,11 +1,19 @@
 """What the daemon needs of a metrics store."""
 
 from collections.abc import Iterator
+from enum import Enum, auto
 from typing import Protocol
 
 from sentinel.model.snapshot import Snapshot
 
-__all__ = ["Source"]
+__all__ = ["Scope", "Source"]
+
+
+class Scope(Enum):
+    """Which series are read; the tables of all others are empty."""
+
+    ALL = auto()
+    COLLECTIVES = auto()  # who is there, cells, and what was launched: all that lateness is measured from
 
 
 class Source(Protocol):

@@ -5,6 +5,8 @@ from dataclasses import dataclass, fields
 from types import TracebackType
 from typing import Self
 
+import numpy as np
+
 from sentinel.config.prometheus import PrometheusSettings
 from sentinel.model.snapshot import (
     CellTable,
@@ -19,6 +21,7 @@ from sentinel.model.snapshot import (
 )
 from sentinel.model.vocabulary import Codes, Vocabulary
 from sentinel.source import prometheus_query
+from sentinel.source.interface import Scope
 from sentinel.source.prometheus_chunks import read_in_chunks
 from sentinel.source.prometheus_grid import Axis, Grid, Rows
 from sentinel.source.prometheus_reader import PrometheusReader
@@ -64,12 +67,19 @@ class _Grids:
 
 
 class PrometheusSource:
-    """A `Source`. Eight queries a snapshot, or a chunk of a range; both go through the same code."""
+    """A `Source`. Eight queries a snapshot, or a chunk of a range, or four; both go through the same code."""
 
-    def __init__(self, settings: PrometheusSettings, observe: Observe | None = None) -> None:
-        self._settings = settings
-        self._vocabulary = Vocabulary()
-        self._reader = PrometheusReader(settings, self._vocabulary, observe)
+    def __init__(
+        self,
+        settings: PrometheusSettings,
+        observe: Observe | None = None,
+        scope: Scope = Scope.ALL,
+        memory: Vocabulary | None = None,
+    ) -> None:
+        """`memory` is what another one had."""
+        self._settings, self._scope = settings, scope
+        self.memory = Vocabulary() if memory is None else memory
+        self._reader = PrometheusReader(settings, self.memory, observe)
 
     def __enter__(self) -> Self:
         return self
@@ -90,6 +100,7 @@ class PrometheusSource:
 
     def snapshots(self, start: float, end: float, step: float) -> Iterator[Snapshot]:
         """Range queries over as many instants at a time as memory and the server allow."""
+        self._reader.forget_series()
         for axis, grids in read_in_chunks(start, end, step, self._grids):
             for column in range(axis.count):
                 yield self._snapshot(grids, axis, column)
@@ -98,14 +109,19 @@ class PrometheusSource:
         selector = self._settings.selector
         measure = self._settings.scrape_interval is None
         read = self._reader.read
+        more = read if self._scope is Scope.ALL else _nothing
+        if self._settings.recording_rules:
+            cells, peers = prometheus_query.recorded_cells, prometheus_query.recorded_peers
+        else:
+            cells, peers = prometheus_query.cells, prometheus_query.peers
         return _Grids(
             communicators=read(prometheus_query.communicators(selector), _WHO_LABELS, axis),
-            cells=read(prometheus_query.cells(selector), _CELL_LABELS, axis, prometheus_query.CELL_METRICS),
+            cells=read(cells(selector), _CELL_LABELS, axis, prometheus_query.CELL_METRICS),
             started=read(prometheus_query.started(selector), _STARTED_LABELS, axis),
-            in_flight=read(prometheus_query.in_flight(selector), _IN_FLIGHT_LABELS, axis),
-            peers=read(prometheus_query.peers(selector), _PEER_LABELS, axis, prometheus_query.PEER_METRICS),
-            network=read(prometheus_query.network(selector), _NETWORK_LABELS, axis, prometheus_query.NETWORK_METRICS),
-            exporters=read(prometheus_query.exporters(selector), ("instance",), axis),
+            in_flight=more(prometheus_query.in_flight(selector), _IN_FLIGHT_LABELS, axis),
+            peers=more(peers(selector), _PEER_LABELS, axis, prometheus_query.PEER_METRICS),
+            network=more(prometheus_query.network(selector), _NETWORK_LABELS, axis, prometheus_query.NETWORK_METRICS),
+            exporters=more(prometheus_query.exporters(selector), ("instance",), axis),
             samples=read(prometheus_query.samples(selector), _IN_FLIGHT_LABELS, axis) if measure else None,
         )
 
@@ -118,7 +134,7 @@ class PrometheusSource:
         malformed = roll.repeated + sum(int(grid.malformed[column]) for grid in grids)
         return Snapshot(
             time=time,
-            vocabulary=self._vocabulary,
+            vocabulary=self.memory,
             communicators=_communicators(roll.present),
             cells=_cells(roll.without_gone(grids.cells.at(column))),
             started=_started(roll.without_gone(grids.started.at(column))),
@@ -130,6 +146,12 @@ class PrometheusSource:
             exporters=_exporters(grids.exporters.at(column)),
             instance=roll.present[:, -1],
         )
+
+
+def _nothing(query: str, labels: tuple[str, ...], axis: Axis, metrics: tuple[str, ...] = ("",)) -> Grid:  # noqa: ARG001
+    """As `PrometheusReader.read` where there is no series."""
+    keys, values = np.empty((0, len(labels)), dtype=np.int32), np.empty((0, axis.count))
+    return Grid(keys, (values,) * len(metrics), np.zeros(axis.count, dtype=np.int64), ())
 
 
 def _communicators(keys: Codes) -> CommunicatorTable:

@@ -12,7 +12,7 @@ from sentinel.model.vocabulary import Codes
 from sentinel.source.prometheus_answer import Answer, Series
 from sentinel.source.prometheus_labels import LabelReader, LabelSet
 
-__all__ = ["Axis", "Floats", "Grid", "Rows", "read_grid"]
+__all__ = ["Axis", "Floats", "Grid", "Rows", "columns_of", "read_grid"]
 
 Floats = npt.NDArray[np.float64]
 Rows = tuple[Codes, tuple[Floats, ...]]
@@ -52,6 +52,8 @@ class Grid:
         present = ~np.isnan(values[0])
         for value in values[1:]:
             present |= ~np.isnan(value)
+        if present.all():
+            return self.keys, values
         return self.keys[present], tuple(value[present] for value in values)
 
 
@@ -122,7 +124,7 @@ class _Range:
     def add(self, series: Mapping[str, Any], slot: int, row: int | None) -> None:
         try:
             samples = series["values"]
-            columns = self._columns([sample[0] for sample in samples])
+            columns = columns_of(np.array([sample[0] for sample in samples], dtype=np.float64), self._axis)
             values = np.array([float(sample[1]) for sample in samples])
         except (KeyError, IndexError, TypeError, ValueError, OverflowError):
             self._malformed += 1
@@ -134,18 +136,18 @@ class _Range:
             self._arrays[slot][row, columns[sound]] = values[sound]
         self._malformed[columns[~sound]] += 1
 
-    def _columns(self, times: Sequence[float]) -> npt.NDArray[np.int64]:
-        """Which instant each sample is of. ValueError for a time that was not asked for."""
-        with np.errstate(over="ignore"):
-            milliseconds = np.rint(np.array(times, dtype=np.float64) * 1000.0)
-        # Past 2^53 a double no longer tells milliseconds apart; that also keeps NaN and infinities from the cast.
-        if not (np.abs(milliseconds) < 2.0**53).all():
-            raise ValueError("a time that is none")
-        offsets = milliseconds.astype(np.int64) - self._axis.start
-        columns, rest = np.divmod(offsets, self._axis.step)
-        if rest.any() or (columns < 0).any() or (columns >= self._axis.count).any():
-            raise ValueError("a sample of another instant")
-        return columns
-
     def arrays(self, rows: int) -> tuple[tuple[Floats, ...], npt.NDArray[np.int64]]:
         return tuple(array[:rows] for array in self._arrays), self._malformed
+
+
+def columns_of(times: Floats, axis: Axis) -> npt.NDArray[np.int64]:
+    """Which instant each sample is of. ValueError for a time (Unix seconds) that was not asked for."""
+    with np.errstate(over="ignore"):
+        milliseconds = np.rint(times * 1000.0)
+    # Past 2^53 a double no longer tells milliseconds apart; that also keeps NaN and infinities from the cast.
+    if not (np.abs(milliseconds) < 2.0**53).all():
+        raise ValueError("a time that is none")
+    columns, rest = np.divmod(milliseconds.astype(np.int64) - axis.start, axis.step)
+    if rest.any() or (columns < 0).any() or (columns >= axis.count).any():
+        raise ValueError("a sample of another instant")
+    return columns

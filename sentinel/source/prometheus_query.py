@@ -11,6 +11,8 @@ __all__ = [
     "in_flight",
     "network",
     "peers",
+    "recorded_cells",
+    "recorded_peers",
     "samples",
     "started",
 ]
@@ -34,6 +36,12 @@ def cells(selector: str) -> str:
     return f"max by (__name__, comm, rank, op, size, algo, proto) ({matchers})"
 
 
+def recorded_cells(selector: str) -> str:
+    """As `cells`, of each operation all sizes, algorithms and protocols together: the rule gives it size "other"."""
+    recorded = f"comm_rank_op_counter:nccl_collective_total:sum{_matchers('', selector)}"
+    return _named("collective", f"max by (counter, comm, rank, op, size) ({recorded})")
+
+
 def started(selector: str) -> str:
     """Collectives, Sends and Recvs launched."""
     matchers = _matchers('__name__=~"nccl_(collective|p2p)_started_total"', selector)
@@ -44,6 +52,12 @@ def peers(selector: str) -> str:
     """The two counters of the Sends and Recvs with each peer, all sizes together."""
     matchers = _matchers('__name__=~"nccl_p2p_(operations|seconds)_total"', selector)
     return f"sum by (__name__, comm, rank, op, peer) (max by (__name__, comm, rank, op, peer, size) ({matchers}))"
+
+
+def recorded_peers(selector: str) -> str:
+    """As `peers`, from the recording rule."""
+    recorded = f"comm_rank_op_peer_counter:nccl_p2p_total:sum{_matchers('', selector)}"
+    return _named("p2p", f"max by (counter, comm, rank, op, peer) ({recorded})")
 
 
 def network(selector: str) -> str:
@@ -74,6 +88,11 @@ def communicators(selector: str) -> str:
 def samples(selector: str) -> str:
     """How many samples each rank has in the last `SAMPLES_SECONDS`, which tells how often it is scraped."""
     return f"max by (comm, rank) (count_over_time(nccl_communicator_info{_matchers('', selector)}[{SAMPLES_SECONDS}s]))"
+
+
+def _named(kind: str, recorded: str) -> str:
+    """One rule records several counters, so that they are of the same moment; what they are called is a label."""
+    return f'label_replace({recorded}, "__name__", "nccl_{kind}_${{1}}_total", "counter", "(.+)")'
 
 
 def _matchers(own: str, selector: str) -> str:

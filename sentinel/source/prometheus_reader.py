@@ -7,9 +7,10 @@ from typing import Self
 from sentinel.config.prometheus import PrometheusSettings
 from sentinel.errors import SourceError
 from sentinel.model.vocabulary import Vocabulary
-from sentinel.source.prometheus_answer import UNUSABLE, Answer, decode
-from sentinel.source.prometheus_grid import Axis, Grid, read_grid
+from sentinel.source.prometheus_answer import UNUSABLE
+from sentinel.source.prometheus_grid import Axis, Grid
 from sentinel.source.prometheus_labels import LabelReader
+from sentinel.source.prometheus_matrix import MatrixReader
 from sentinel.source.prometheus_session import AnswerTooLargeError, Observe, PrometheusSession
 from sentinel.source.prometheus_vector import VectorReader
 
@@ -24,6 +25,7 @@ class PrometheusReader:
         self._session = PrometheusSession(settings, observe=observe)
         self._labels = LabelReader(vocabulary)
         self._vectors: dict[str, VectorReader] = {}
+        self._matrices: dict[str, MatrixReader] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -36,6 +38,10 @@ class PrometheusReader:
     def close(self) -> None:
         """Close idle connections."""
         self._session.close()
+
+    def forget_series(self) -> None:
+        """Begin a range as a new reader would: the order of its rows is then its own."""
+        self._matrices.clear()
 
     def read(self, query: str, labels: tuple[str, ...], axis: Axis, metrics: tuple[str, ...] = ("",)) -> Grid:
         """The series by their `labels`, and by name where there are several `metrics`. SourceError."""
@@ -53,9 +59,7 @@ class PrometheusReader:
             if axis.instant:
                 grid = self._vector(query, labels, metrics).read(body, where, axis)
             else:
-                answer = decode(body, "matrix", where)
-                self._bound(answer, axis, len(metrics), where)
-                grid = read_grid(answer, labels, self._labels, axis, metrics)
+                grid = self._matrix(query, labels, metrics).read(body, where, axis)
         except SourceError as error:
             raise type(error)(
                 error.what, where=error.where, why=self._session.redact(error.why), hint=error.hint
@@ -68,12 +72,18 @@ class PrometheusReader:
             self._vectors[query] = VectorReader(labels, self._labels, metrics)
         return self._vectors[query]
 
-    def _bound(self, answer: Answer, axis: Axis, metrics: int, where: str) -> None:
-        """A series with one sample takes as much room in the arrays as one with all of them."""
-        taken_bytes = answer.count * axis.count * metrics * 8
-        if taken_bytes > self._settings.max_answer:
-            why = f"{answer.count} series at {axis.count} instants are more than prometheus.max_answer at once"
-            raise AnswerTooLargeError(UNUSABLE, where=where, why=why, hint="Raise it, or narrow prometheus.selector.")
+    def _matrix(self, query: str, labels: tuple[str, ...], metrics: tuple[str, ...]) -> MatrixReader:
+        if query not in self._matrices:
+
+            def bound(count: int, axis: Axis, where: str) -> None:
+                """A series with one sample takes as much room in the arrays as one with all of them."""
+                if count * axis.count * len(metrics) * 8 > self._settings.max_answer:
+                    why = f"{count} series at {axis.count} instants are more than prometheus.max_answer at once"
+                    hint = "Raise it, or narrow prometheus.selector."
+                    raise AnswerTooLargeError(UNUSABLE, where=where, why=why, hint=hint)
+
+            self._matrices[query] = MatrixReader(labels, self._labels, metrics, bound)
+        return self._matrices[query]
 
 
 def _seconds(milliseconds: int) -> str:

@@ -1,16 +1,14 @@
 """Answers to one instant query, tick after tick: labels that were read before are known by their bytes."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-import orjson
 
 from sentinel.errors import SourceError
-from sentinel.model.vocabulary import Codes
 from sentinel.source.prometheus_answer import decode
 from sentinel.source.prometheus_grid import Axis, Grid, read_grid
+from sentinel.source.prometheus_heads import KnownHeads
 from sentinel.source.prometheus_labels import LabelReader, LabelSet
 
 __all__ = ["VectorReader"]
@@ -22,7 +20,6 @@ _BETWEEN = b'},{"metric":'
 _VALUE = b'},"value":['
 _METRIC = b'{"metric":'
 _ENVELOPE_BYTES = 1024  # before the first series
-_REMEMBERED = 2  # times as many as the last answer had; then those that are gone are forgotten
 
 
 class VectorReader:
@@ -33,12 +30,7 @@ class VectorReader:
 
     def __init__(self, labels: LabelSet, reader: LabelReader, metrics: Sequence[str] = ("",)) -> None:
         self._labels, self._reader, self._metrics = labels, reader, metrics
-        self._columns: Callable[[Mapping[str, Any]], tuple[int, ...] | None] = reader.columns(labels)
-        self._width = len(labels)
-        self._slots = {name: slot for slot, name in enumerate(metrics)}
-        self._rows: dict[tuple[int, ...], int] = {}
-        self._places: dict[bytes, int] = {}  # row * metrics + slot, by the bytes of the labels; -1: break the contract
-        self._keys: Codes = np.empty((0, self._width), dtype=np.int32)
+        self._heads = KnownHeads(labels, reader, metrics)
 
     def read(self, body: bytes | bytearray, where: str, axis: Axis) -> Grid:
         """At the one instant of `axis`. What is not written as Prometheus writes it is decoded. SourceError."""
@@ -61,16 +53,13 @@ class VectorReader:
 
     def _samples(self, pieces: list[bytes]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         """ValueError for a piece that is not labels and one sample, of the same time as the first."""
-        if len(self._places) > _REMEMBERED * len(pieces):
-            self._rows, self._places, self._keys = {}, {}, self._keys[:0]
+        self._heads.expect(len(pieces))
         time = pieces[0][pieces[0].rfind(_VALUE) + len(_VALUE) :].partition(b'"')[0]
         float(time.removesuffix(b","))
-        known, places, values = self._places, [], []
+        place_of, places, values = self._heads.place, [], []
         for piece in pieces:
             head, _, sample = piece.rpartition(_VALUE)
-            place = known.get(head)
-            if place is None:
-                place = known[head] = self._place(head)
+            place = place_of(head)
             at, value, close = sample.split(b'"')
             if at != time or close != b"]":
                 raise ValueError
@@ -78,22 +67,12 @@ class VectorReader:
             values.append(float(value))
         return np.array(places), np.array(values)
 
-    def _place(self, head: bytes) -> int:
-        metric = orjson.loads(head + b"}")
-        slot = 0 if len(self._slots) == 1 else self._slots.get(metric.get("__name__"))
-        key = self._columns(metric) if slot is not None else None
-        if slot is None or key is None:
-            return -1
-        return self._rows.setdefault(key, len(self._rows)) * len(self._slots) + slot
-
     def _grid(self, places: npt.NDArray[np.int64], values: npt.NDArray[np.float64], warnings: tuple[str, ...]) -> Grid:
         sound = (places >= 0) & (values >= 0.0) & (values < np.inf)
-        if len(self._keys) != len(self._rows):
-            self._keys = np.array(list(self._rows), dtype=np.int32).reshape(len(self._rows), self._width)
-        table = np.full((len(self._rows), len(self._slots)), np.nan)
+        table = np.full((len(self._heads), len(self._metrics)), np.nan)
         table.reshape(-1)[places[sound]] = values[sound]
         return Grid(
-            keys=self._keys,
+            keys=self._heads.keys,
             values=tuple(column[:, None] for column in table.T),
             malformed=np.array([len(places) - int(sound.sum())]),
             warnings=warnings,

@@ -38,6 +38,7 @@ _UPSERT = f"""INSERT INTO incidents ({_COLUMNS}) VALUES ({", ".join("?" * (_COLU
     context = excluded.context, silenced_by = excluded.silenced_by"""  # noqa: S608 (constants)
 _FREEZE = """INSERT INTO freezes (node, gpu, gpu_uuid, job_id, started_at, ended_at) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET ended_at = max(ended_at, excluded.ended_at)"""
+_KEPT_INCIDENTS = 10_000  # of those that ended, the newest
 _KEPT_FREEZES_SECONDS = 90 * 86_400.0
 _KEPT_FREEZES = 100_000  # the newest; a bound for what alerts of others can make
 
@@ -128,10 +129,18 @@ class State:
     ) -> None:
         """Write one tick, what it did to incidents, and where nothing was learnt, in one transaction.
 
-        All but the newest ticks are forgotten, and freezes after 90 days.
+        All but the newest ticks are forgotten, all but the newest 10,000 incidents that ended, and freezes after 90
+        days.
         """
         with explained(self._path), transaction(self._writable()) as cursor:
-            cursor.executemany(_UPSERT, [_incident_row(incident) for incident in incidents])
+            found = [_incident_row(incident) for incident in incidents]
+            if found:
+                cursor.executemany(_UPSERT, found)
+                cursor.execute(
+                    "DELETE FROM incidents WHERE ended_at < (SELECT ended_at FROM incidents WHERE ended_at IS NOT NULL"
+                    " ORDER BY ended_at DESC LIMIT 1 OFFSET ?)",
+                    (_KEPT_INCIDENTS - 1,),
+                )
             cursor.execute(
                 "INSERT OR REPLACE INTO ticks (time, outcome, duration_seconds, findings, error)"
                 " VALUES (?, ?, ?, ?, ?)",

@@ -12,7 +12,7 @@ from nccl_endpoint.access import Access
 from nccl_endpoint.address import Address
 from nccl_endpoint.errors import EndpointError
 from nccl_endpoint.limits import Limits
-from nccl_endpoint.page import Answer, Page, Request, Site
+from nccl_endpoint.page import Answer, Page, Request, Site, not_found
 from nccl_endpoint.server import Server
 
 from sentinel import __version__
@@ -34,13 +34,14 @@ _LISTEN_HINT: Final = "Does another daemon run? Else choose another web.listen_a
 class Pages:
     """What is served. `metrics` gives the text format, `fault` why the daemon is not ready (empty: it is).
 
-    `more` are further pages by path.
+    `more` are further pages by path; `missing` answers where there is none.
     """
 
     metrics: Callable[[], str]
     fault: Callable[[], str]
     webhook: Webhook
     more: Mapping[str, Page] = field(default_factory=dict)
+    missing: Page = not_found
 
 
 class Endpoint:
@@ -146,4 +147,5 @@ def _site(pages: Pages) -> Site:
         get={**pages.more, "/metrics": metrics, "/-/healthy": lambda _: Answer("healthy\n"), "/-/ready": ready},
         post={WEBHOOK_PATH: notify},
         note=pages.webhook.note,
+        missing=pages.missing,
     )

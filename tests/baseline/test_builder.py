@@ -5,14 +5,15 @@ from cluster.job import Job
 
 from sentinel.baseline.baseline import Baseline
 from sentinel.baseline.builder import BaselineBuilder
+from sentinel.baseline.measurer import JobIncident
 from sentinel.config.detection import BaselineSettings
 from sentinel.model.place import Freeze, Place
 
 SETTINGS = BaselineSettings.model_validate({"warm_up": "4s"})
 
 
-def built(job: Job, ticks: int = 20, excluded: tuple[tuple[float, float], ...] = ()) -> Baseline:
-    builder = BaselineBuilder(SETTINGS, excluded)
+def built(job: Job, ticks: int = 20) -> Baseline:
+    builder = BaselineBuilder(SETTINGS)
     for snapshot in job.ticks(ticks):
         builder.add(snapshot)
     return builder.build()
@@ -46,16 +47,17 @@ def test_nothing_to_learn_from() -> None:
     assert BaselineBuilder(SETTINGS).build().rows == ()
 
 
-def test_leaves_out_incidents() -> None:
+@pytest.mark.parametrize(("of", "ticks"), [("job", 59 - 30), ("", 59 - 30), ("another", 59)])
+def test_leaves_out_incidents_of_the_job(of: str, ticks: int) -> None:
     job = Job()
     start = job.start + 20
-    builder = BaselineBuilder(SETTINGS, [(start, start + 60)])
+    builder = BaselineBuilder(SETTINGS, [JobIncident(of, start, start + 60)])
     for number, snapshot in enumerate(job.ticks(60)):
         job.delay_seconds[3] = 0.005 if 9 <= number < 38 else 0.0
         builder.add(snapshot)
     row = next(row for row in builder.build().rows if row.rank == 3 and row.op == "AllReduce")
     assert row.lateness_seconds == pytest.approx(0.0, abs=0.0001)
-    assert row.ticks == 59 - 30
+    assert row.ticks == ticks
 
 
 def test_partial_answers_are_not_learnt_from() -> None:

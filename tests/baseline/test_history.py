@@ -1,12 +1,37 @@
 """Thinned histories keep their statistics."""
 
+import math
+from dataclasses import asdict
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sentinel.baseline.history import ThinnedHistory
+from sentinel.baseline.history import ThinnedHistory, statistics_of, steps_of
 from sentinel.measure.row_space import RowSpace
 
 ROW = np.array([0], dtype=np.int64)
+
+
+present = st.lists(st.one_of(st.none(), st.integers(-999, 999).map(lambda n: n / 64)), min_size=1, max_size=40)
+
+
+@given(present)
+def test_a_step_is_from_the_value_before_whatever_lies_between(series: list[float | None]) -> None:
+    expected, before = [], None
+    for value in series:
+        expected.append(math.nan if value is None or before is None else value - before)
+        before = before if value is None else value
+    np.testing.assert_array_equal(steps_of(np.array([series], dtype=float))[0], expected)
+
+
+@given(present.filter(lambda series: any(value is not None for value in series)))
+def test_all_at_once_says_what_one_after_the_other_does(series: list[float | None]) -> None:
+    values = np.array([series], dtype=float)
+    found = statistics_of(values, steps_of(values))
+    expected = filled(values[0][np.isfinite(values[0])]).statistics(ROW)
+    assert asdict(found) == asdict(expected)
 
 
 def rows_of(count: int, capacity: int) -> ThinnedHistory:
@@ -26,13 +51,13 @@ def filled(values: np.ndarray, capacity: int = 512) -> ThinnedHistory:
 def test_what_is_kept_spans_the_whole_past_evenly(count: int) -> None:
     history = filled(np.arange(count, dtype=float), capacity=8)
     assert history.counts(ROW)[0] == count
-    assert history.medians(ROW)[0] == pytest.approx((count - 1) / 2, abs=count / 8 + 0.5)
+    assert history.statistics(ROW).median[0] == pytest.approx((count - 1) / 2, abs=count / 8 + 0.5)
 
 
 def test_statistics_survive_thinning() -> None:
     values = np.random.default_rng(3).normal(5.0, 2.0, 20_000)
     history = filled(values)
-    assert history.medians(ROW)[0] == pytest.approx(5.0, abs=0.3)
+    assert history.statistics(ROW).median[0] == pytest.approx(5.0, abs=0.3)
     assert history.statistics(ROW).spread[0] == pytest.approx(2.0, rel=0.12)
     assert history.statistics(ROW).autocorrelation[0] < 0.2
 
@@ -50,7 +75,7 @@ def test_outliers_do_not_move_it() -> None:
     values = np.random.default_rng(5).normal(0.0, 1.0, 500)
     values[::20] = 1000.0
     history = filled(values)
-    assert abs(history.medians(ROW)[0]) < 0.2
+    assert abs(history.statistics(ROW).median[0]) < 0.2
     assert 1.0 < history.statistics(ROW).spread[0] < 3.5  # they weigh as a heavy tail would
 
 
@@ -59,7 +84,7 @@ def test_rows_are_independent() -> None:
     history.append(np.array([0, 2]), np.array([1.0, 9.0]))
     history.append(np.array([2]), np.array([11.0]))
     assert history.counts(np.arange(4)).tolist() == [1, 0, 2, 0]
-    assert history.medians(np.array([2, 0])).tolist() == [10.0, 1.0]
+    assert history.statistics(np.array([2, 0])).median.tolist() == [10.0, 1.0]
 
 
 def test_a_heavy_tail_widens_the_spread() -> None:

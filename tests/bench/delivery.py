@@ -87,7 +87,7 @@ def measure(directory: Path, incidents: int) -> list[float]:
 def _watch_verdicts(station: Station) -> dict[str, float]:
     """When each incident was opened, by id, filled from now on."""
     verdicts: dict[str, float] = {}
-    tracker = station.watch.cycle._tracker
+    tracker = station.watch.cycle.tracker
     step = tracker.step
 
     def watched(*arguments: Any, **more: Any) -> Changes:

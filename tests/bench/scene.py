@@ -49,13 +49,17 @@ FAULTS = {
 
 @dataclass(frozen=True)
 class Scene:
-    """One job: which, how large, how noisy, and the faults that it goes through, each with its rank and cost."""
+    """One job: which, how large, how noisy, and the faults that it goes through, each with its rank and cost.
+
+    Before them it is learnt for `learnt_ticks`.
+    """
 
     layout: str
     ranks: int
     noise: str
     seed: int
     faults: tuple[tuple[str, int, float], ...]
+    learnt_ticks: int = LEARNT_TICKS
 
 
 @dataclass(frozen=True)
@@ -78,15 +82,16 @@ def play(scene: Scene, settings: DetectionSettings) -> Iterator[Outcome]:
     layout = LAYOUTS[scene.layout](scene.ranks)
     cluster = Cluster(layout, NOISES[scene.noise], scene.seed, TICK_SECONDS)
     period = FAULT_TICKS + PAUSE_TICKS
-    begins = [LEARNT_TICKS + PAUSE_TICKS + period * number for number in range(len(scene.faults))]
+    begins = [scene.learnt_ticks + PAUSE_TICKS + period * number for number in range(len(scene.faults))]
     for begin, fault in zip(begins, scene.faults, strict=True):
         cluster.add(_event(*fault, begin * TICK_SECONDS))
     builder = BaselineBuilder(settings.baseline)
-    for snapshot in cluster.snapshots(LEARNT_TICKS):
+    for snapshot in cluster.snapshots(scene.learnt_ticks):
         builder.add(snapshot)
     detector, tracker = Detector(settings, builder.build()), IncidentTracker(settings)
     opened: list[tuple[int, Incident]] = []
-    for tick, snapshot in enumerate(cluster.snapshots(PAUSE_TICKS + period * len(scene.faults)), LEARNT_TICKS + 1):
+    told = cluster.snapshots(PAUSE_TICKS + period * len(scene.faults))
+    for tick, snapshot in enumerate(told, scene.learnt_ticks + 1):
         changes = tracker.step(detector.step(snapshot))
         # One that comes back is told anew: the fault before, of the same name, had ended.
         opened += [(tick, incident) for incident in (*changes.opened, *changes.reopened)]

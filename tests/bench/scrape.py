@@ -1,24 +1,30 @@
 """What a scrape costs: 8 processes with 4 communicators each, every table full, before and after others come and go.
 
-Prints the median of 50 scrapes and the memory of this process, which is the exporter without its web server. Run by
-`make bench-scrape`.
+Prints the median of 50 scrapes and the memory of this process, which is the exporter without its web server; beside it
+what the official Python client takes for the same text, with nothing to read. Run by `make bench-scrape`.
 """
 
+import argparse
+import json
 import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from nccl_exporter import layout
 from nccl_exporter.collector import Collector
+from prometheus_client import CollectorRegistry, Metric, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "exporter"))
 from conftest import LockHolder, MappedFile
 
-PROCESSES, COMMUNICATORS, SCRAPES = 8, 4, 50
+PROCESSES, COMMUNICATORS, SCRAPES, OTHERS = 8, 4, 50, 10
 COME_AND_GO = 10_000
 SECOND = 1_000_000_000
 _MEMORY = Path("/dev/shm")  # noqa: S108
@@ -78,24 +84,63 @@ def come_and_go(files: list[MappedFile], collector: Collector) -> int:
     return born
 
 
-def measure(files: list[MappedFile], collector: Collector, when: str) -> None:
-    """Print the median of scrapes, and what they need."""
-    seconds, text = [], ""
-    for _ in range(SCRAPES):
+@dataclass(frozen=True)
+class Scrape:
+    """Seconds of one, median and largest; how many series it has, and the memory of this process.
+
+    `client_seconds`: what prometheus_client takes to write the same series, with nothing to read.
+    """
+
+    when: str
+    median_seconds: float
+    largest_seconds: float
+    series: int
+    resident_bytes: int
+    client_seconds: float
+
+
+def measure(files: list[MappedFile], collector: Collector, when: str) -> Scrape:
+    """Scrape again and again, in turns with the other."""
+    # Without the mappings through which this program writes the files, and before the other has its own.
+    text = collector.collect()
+    status = dict(line.split(":\t", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    kilobytes = sum(int(status[part].split()[0]) for part in ("RssAnon", "RssFile"))
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Families(text))
+    seconds, others = [], []
+    for number in range(SCRAPES):
         step(files)
         start = time.perf_counter()
         text = collector.collect()
         seconds.append(time.perf_counter() - start)
+        if number % (SCRAPES // OTHERS) == 0:
+            start = time.perf_counter()
+            generate_latest(registry)
+            others.append(time.perf_counter() - start)
     series = sum(not line.startswith(("#", "nccl_exporter_")) for line in text.splitlines())
-    status = dict(line.split(":\t", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    # Without the mappings through which this program writes the files.
-    kilobytes = sum(int(status[part].split()[0]) for part in ("RssAnon", "RssFile"))
-    median, worst = statistics.median(seconds) * 1e3, max(seconds) * 1e3
-    sys.stdout.write(f"{when:>14}: {median:6.1f} ms (worst {worst:.1f}), {series} series, {kilobytes / 1024:.0f} MiB\n")
+    median = statistics.median(seconds)
+    return Scrape(when, median, max(seconds), series, kilobytes * 1024, statistics.median(others))
+
+
+class _Families:
+    """What was scraped, by prometheus_client's own objects: anew each time, as its collectors do."""
+
+    def __init__(self, text: str) -> None:
+        self._families = list(text_string_to_metric_families(text))
+
+    def collect(self) -> Iterator[Metric]:
+        for family in self._families:
+            metric = Metric(family.name, family.documentation, family.type)
+            for sample in family.samples:
+                metric.add_sample(sample.name, sample.labels, sample.value)
+            yield metric
 
 
 def main() -> None:
     """Write the files, and read them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
     holder = LockHolder()
     try:
         with tempfile.TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None) as folder:
@@ -108,11 +153,20 @@ def main() -> None:
                 holder.lock(path)
                 files.append(file)
             collector = Collector([Path(folder)])
-            measure(files, collector, "at first")
+            scrapes = [measure(files, collector, "at first")]
             born = come_and_go(files, collector)
-            measure(files, collector, f"after {born}")
+            scrapes.append(measure(files, collector, f"after {born}"))
     finally:
         holder.close()
+    if options.json:
+        sys.stdout.write(json.dumps([asdict(each) for each in scrapes]) + "\n")
+    else:
+        for each in scrapes:
+            sys.stdout.write(
+                f"{each.when:>14}: {each.median_seconds * 1e3:6.1f} ms (worst {each.largest_seconds * 1e3:.1f}), "
+                f"{each.series} series, {each.resident_bytes / 2**20:.0f} MiB; prometheus_client alone, to write them: "
+                f"{each.client_seconds / each.median_seconds:.1f} times as long\n"
+            )
 
 
 if __name__ == "__main__":

@@ -1,13 +1,17 @@
-"""Whether the daemon's memory and state stay as they are: a simulated day of ticks, at 1,024 ranks.
+"""Whether the daemon's memory and files stay as they are: a simulated day of ticks, at 1,024 ranks.
 
-The daemon's own code from the store's answers to Alertmanager, with its endpoint; time is set forward, not waited for.
-A simulated job behind Prometheus' query API gets a late rank each hour and starts anew, with new communicators, every
-six; a real Alertmanager takes the alerts. Prints a row an hour. Run by `make bench-soak`.
+The daemon's own code from the store's answers to Alertmanager, with its endpoint; time is set forward, not waited for,
+and what a tick leaves to threads is waited for before the next one: there are 30 s for it.
+A simulated job behind Prometheus' query API gets a late rank each hour and starts anew, with new communicators, in the
+first hour and then every six; a real Alertmanager takes the alerts; the status page is read twice an hour. Prints a row
+an hour: the most that was resident at a tick of it. The first hour has a restart, since every day has one: two jobs are
+watched at once for a while, and what that takes is not the day's growth. Run by `make bench-soak`.
 """
 
 import argparse
 import json
 import multiprocessing
+import resource
 import sys
 import tempfile
 import time
@@ -16,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import httpx
 from rich.console import Console
@@ -32,24 +37,33 @@ from simulator.regimes import Restart
 from sentinel.config.settings import Settings
 from sentinel.daemon.clock import SteadyClock
 from sentinel.daemon.front import Front
+from sentinel.daemon.heap import share_heap
+from sentinel.daemon.log import configure_log
 from sentinel.daemon.tally import Tally
 from sentinel.daemon.watch import Watch
+from sentinel.history.archive_file import FILE_NAME as HISTORY
+from sentinel.state.database import FILE_NAME as DATABASE
 
 TICK_SECONDS = 30.0
 HOUR_SECONDS = 3600.0
+FIRST_RESTART_HOURS = 0.25
 RESTART_HOURS = 6
 MOST_GROWTH = 0.05  # of resident memory, after the first hour
 _FAULT_SECONDS = 600.0
+_DOWN_SECONDS = 120.0
+_SETTLE_SECONDS = 10.0
 _SCRAPES_EVERY = 2  # ticks
+_VISITS_EVERY = 60
 
 
 @dataclass(frozen=True)
 class Hour:
-    """What there was at the end of an hour."""
+    """What there was at the end of an hour; `resident_bytes` is the most in it."""
 
     hour: int
     resident_bytes: int
     state_bytes: int
+    history_bytes: int
     incidents: int
     tick_seconds: float
 
@@ -60,8 +74,8 @@ def serve(ranks: int, hours: int, start: float, seed: int, pipe: Connection) -> 
     for hour in range(hours):
         begin = hour * HOUR_SECONDS + HOUR_SECONDS / 2
         cluster.add(LateRank(rank=hour * 37 % ranks, cost_ratio=0.1, begin=begin, end=begin + _FAULT_SECONDS))
-        if hour and hour % RESTART_HOURS == 0:
-            cluster.add(Restart(begin=hour * HOUR_SECONDS, down_seconds=120.0))
+    for restart in (FIRST_RESTART_HOURS, *range(RESTART_HOURS, hours, RESTART_HOURS)):
+        cluster.add(Restart(begin=restart * HOUR_SECONDS, down_seconds=_DOWN_SECONDS))
     with ClusterServer(cluster) as server:
         pipe.send(server.url)
         pipe.recv()
@@ -84,7 +98,8 @@ def simulated(ranks: int, hours: int, start: float, seed: int) -> Iterator[str]:
 def soak(ranks: int, hours: int, seed: int, directory: Path, console: Console) -> Iterator[Hour]:
     """Run the ticks, and look each hour."""
     start = (time.time() - hours * HOUR_SECONDS) // TICK_SECONDS * TICK_SECONDS
-    now = start
+    now, ticks = start, round(HOUR_SECONDS / TICK_SECONDS)
+    share_heap()
     with (
         simulated(ranks, hours, start, seed) as store,
         webhook() as receiver,
@@ -100,29 +115,56 @@ def soak(ranks: int, hours: int, seed: int, directory: Path, console: Console) -
                 "log": {"level": "error"},
             }
         )
+        configure_log(settings.log)
         tally, clock = Tally(), SteadyClock(lambda: now, lambda: now)
         with Front(settings, tally, clock) as front:
             watch = Watch(settings, tally, clock, front)
             watch.begin()
-            ticks = round(HOUR_SECONDS / TICK_SECONDS)
-            for hour in track(range(hours), console=console, disable=not console.is_terminal):
-                begun = time.process_time()
-                for tick in range(ticks):
-                    now += TICK_SECONDS
-                    watch.run()
-                    if tick % _SCRAPES_EVERY == 0:
-                        httpx.get(f"http://{front.endpoint.address}/metrics", trust_env=False).raise_for_status()
-                watch.settle()
-                spent = (time.process_time() - begun) / ticks
-                opened = sum(tally.opened.values())
-                state = sum(file.stat().st_size for file in (directory / "state").iterdir() if file.is_file())
-                yield Hour(hour + 1, _resident_bytes(), state, opened, spent)
+            with httpx.Client(base_url=f"http://{front.endpoint.address}", trust_env=False, timeout=60.0) as client:
+                for hour in track(range(hours), console=console, disable=not console.is_terminal):
+                    begun, most = time.process_time(), 0
+                    for tick in range(ticks):
+                        now += TICK_SECONDS
+                        watch.run()
+                        front.display.settle(_SETTLE_SECONDS)
+                        if tick % _SCRAPES_EVERY == 0:
+                            client.get("/metrics").raise_for_status()
+                        if tick % _VISITS_EVERY == _VISITS_EVERY - 1:
+                            visit(client)
+                        most = max(most, _resident_bytes())
+                    watch.settle()
+                    spent = (time.process_time() - begun) / ticks
+                    state, history = (_file_bytes(settings.state.directory / name) for name in (DATABASE, HISTORY))
+                    yield Hour(hour + 1, most, state, history, sum(tally.opened.values()), spent)
             watch.finish()
+
+
+def visit(client: httpx.Client) -> None:
+    """Ask for what the page shows of all jobs and of the largest communicator."""
+
+    def ask(name: str, **parameters: str) -> dict[str, Any]:
+        answer = client.get(f"/api/v1/{name}", params=parameters).raise_for_status()
+        found: dict[str, Any] = json.loads(answer.text)
+        return found
+
+    seen = [each for job in ask("status")["jobs"] for each in job["communicators"]]
+    for span in ("ticks", "bins"):
+        ask("signals", span=span)
+        for largest in sorted(seen, key=lambda each: -each["ranks"])[:1]:
+            for name in ("heatmap", "ranking"):
+                ask(name, comm=largest["comm"], span=span)
+    for incident in ask("incidents")["incidents"][:1]:
+        ask("incident", id=incident["id"])
+
+
+def _file_bytes(path: Path) -> int:
+    """Of a database, with its log."""
+    return sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*"))
 
 
 def _resident_bytes() -> int:
     pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * 4096
+    return pages * resource.getpagesize()
 
 
 def main() -> int:
@@ -142,14 +184,11 @@ def main() -> int:
         document = {"hours": [asdict(each) for each in hours], "growth_ratio": growth, "passed": passed}
         sys.stdout.write(json.dumps(document) + "\n")
         return 0 if passed else 1
-    table = Table("hour", "resident MiB", "state KiB", "incidents so far", "processor seconds a tick")
+    table = Table("hour", "resident MiB", "state MiB", "history MiB", "incidents so far", "processor seconds a tick")
     for each in hours:
+        sizes = (each.resident_bytes, each.state_bytes, each.history_bytes)
         table.add_row(
-            str(each.hour),
-            f"{each.resident_bytes / 2**20:.1f}",
-            f"{each.state_bytes / 2**10:.0f}",
-            str(each.incidents),
-            f"{each.tick_seconds:.3f}",
+            str(each.hour), *(f"{size / 2**20:.1f}" for size in sizes), str(each.incidents), f"{each.tick_seconds:.3f}"
         )
     Console().print(table)
     word = "met" if passed else "MISSED"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from history.looks import START, TICK, Watcher, job
-from servers.process import wait_until
+from nccl_endpoint.page import Request
 
 from sentinel.config.settings import Settings
 from sentinel.daemon.display import Display
@@ -30,8 +30,8 @@ def display(directory: Path, tally: Tally | None = None) -> Display:
 def watch(shown: Display, watcher: Watcher, watched: object, count: int) -> None:
     for look in watcher.looks(watched, count):
         shown.take(look)
-        time = look.snapshot.time
-        wait_until(lambda time=time: bool(shown.record.moment) and shown.record.moment.time == time, "it is recorded")
+        shown.settle(10.0)
+        assert shown.record.moment.time == look.snapshot.time
 
 
 def ticks(shown: Display, comm: str) -> list[float]:
@@ -69,6 +69,19 @@ def test_without_a_tick_the_directory_is_not_touched(directories: list[Path]) ->
     assert shown.facts().last_tick is None
     shown.stop()
     assert list(directories[0].iterdir()) == []
+
+
+def test_answers_are_kept_until_the_next_tick(directories: list[Path]) -> None:
+    watcher, watched = Watcher(), job()
+    shown = display(directories[0])
+    heatmap, request = shown.pages()["/api/v1/heatmap"], Request("", b"", f"comm={watched.comm}")
+    watch(shown, watcher, watched, 2)
+    first = heatmap(request)
+    assert first.status == 200
+    assert heatmap(request) is first
+    watch(shown, watcher, watched, 1)
+    assert not shown._page._heatmaps._held
+    shown.stop()
 
 
 def test_what_is_left_out_is_counted(directories: list[Path]) -> None:

@@ -72,7 +72,7 @@ def test_names_of_records_follow_the_convention() -> None:
         (rule,) = (each for each in rules(RECORDING) if each["record"] == name)
         assert metric.endswith("_total") is (operations == "sum"), "rate() takes _total off, sum() does not"
         # The level is what the sum keeps.
-        labels = set(re.findall(r"job_id|comm|rank|op|le|peer|direction|state", level))
+        labels = set(re.findall(r"job_id|comm|rank|op|le|peer|direction|state|counter", level))
         kept = re.findall(r"(?:sum|max|min|avg|count|quantile) by \(([^)]*)\)", rule["expr"])
         if kept:
             assert labels == {label.strip() for label in kept[0].split(",")}

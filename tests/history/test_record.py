@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from cluster.job import Job
 from history.looks import START, TICK, Watcher, job
 
 from sentinel.history.record import Record
@@ -16,7 +17,7 @@ def test_ticks_and_bins_of_a_job() -> None:
     assert (roster.job_id, roster.nranks, sorted(roster.places)) == ("job", 8, list(range(8)))
     assert [each.time for each in ticks] == [START + TICK * at for at in range(1, 26)]
     _, bins = record.columns(watched.comm, ticks=False)
-    # Two that are over, and the one that goes on.
+    # Two that are over, and the one that goes on: of the ticks, as all of them are there.
     assert [each.time for each in bins] == [START + BIN_SECONDS, START + 2 * BIN_SECONDS, START + 25 * TICK]
     inside = [each for each in ticks if START + BIN_SECONDS < each.time <= START + 2 * BIN_SECONDS]
     assert len(inside) == 10
@@ -28,7 +29,7 @@ def test_ticks_and_bins_of_a_job() -> None:
 
 
 def test_what_is_too_old_is_forgotten() -> None:
-    record = Record(Span(ticks_seconds=150.0, bins_seconds=1200.0), LARGE)
+    record = Record(Span(ticks_seconds=150.0), LARGE)
     watched = job()
     for look in Watcher().looks(watched, 60):
         record.take(look)
@@ -36,7 +37,6 @@ def test_what_is_too_old_is_forgotten() -> None:
     assert [each.time for each in record.columns(watched.comm, ticks=True)[1]] == [
         newest - TICK * at for at in (4, 3, 2, 1, 0)
     ]
-    assert record.columns(watched.comm, ticks=False)[1][0].time > newest - 1200.0
     assert record.dropped.total() == 0
 
 
@@ -57,19 +57,30 @@ def test_past_its_memory_the_oldest_goes_and_is_counted() -> None:
     assert ticks[-1].time == START + 120 * TICK
 
 
-def test_a_communicator_that_is_gone_is_kept_as_long_as_its_bins() -> None:
-    record, watcher = Record(Span(bins_seconds=1200.0), LARGE), Watcher()
+def test_each_bin_is_given_out_once_when_it_is_over_also_of_one_that_is_gone() -> None:
+    record, watcher = Record(Span(ticks_seconds=1200.0), LARGE), Watcher()
     first = job()
-    for look in watcher.looks(first, 12):
-        record.take(look)
+    closed: list[tuple[str, float]] = []
+
+    def take(watched: Job, count: int) -> None:
+        for look in watcher.looks(watched, count):
+            closed.extend((each.comm, bin_.time) for each in record.take(look) for bin_ in each.closed)
+
+    take(first, 12)
     second = job(comm="00000000000000bb", vocabulary=first.vocabulary)
     second.time = first.time
-    for look in watcher.looks(second, 12):
-        record.take(look)
+    take(second, 12)
+    assert sorted(closed) == [
+        (first.comm, START + BIN_SECONDS),
+        (first.comm, START + 2 * BIN_SECONDS),
+        (second.comm, START + 2 * BIN_SECONDS),
+    ]
     assert {each.comm for each in record.communicators()} == {first.comm, second.comm}
-    for look in watcher.looks(second, 40):
-        record.take(look)
+    take(second, 40)
     assert {each.comm for each in record.communicators()} == {second.comm}
+    assert [time for comm, time in closed if comm == second.comm] == [
+        START + number * BIN_SECONDS for number in range(2, 7)
+    ]
 
 
 def test_nothing_is_measured_in_a_partial_answer_and_its_column_says_so() -> None:

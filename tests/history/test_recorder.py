@@ -11,14 +11,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from history.looks import START, TICK, Watcher, job
-from servers.process import wait_until
 
-from sentinel.history.archive import FILE_NAME
-from sentinel.history.column import Column
+from sentinel.history.archive import Archive
+from sentinel.history.archive_file import FILE_NAME
+from sentinel.history.column import Column, RankMeans, median_column
 from sentinel.history.look import Look
-from sentinel.history.record import Record
+from sentinel.history.past import Past
+from sentinel.history.reader import ArchiveReader
+from sentinel.history.record import Added, Record
 from sentinel.history.recorder import Recorder
 from sentinel.history.strip import Span
+from sentinel.state.store import State
 
 SPAN = Span()
 
@@ -29,9 +32,13 @@ def recorder(directory: Path, span: Span = SPAN) -> Recorder:
 
 def give(to: Recorder, look: Look) -> None:
     """Hand over a tick and wait until it is recorded."""
-    time = look.snapshot.time
     to.take(look)
-    wait_until(lambda: to.record.moment is not None and to.record.moment.time == time, "it is recorded")
+    to.settle(10.0)
+    assert to.record.moment.time == look.snapshot.time
+
+
+def past(of: Recorder) -> Past:
+    return Past(of.record, of.directory)
 
 
 def same(some: list[Column], others: list[Column]) -> bool:
@@ -63,9 +70,88 @@ def test_a_restart_keeps_everything(tmp_path: Path, count: int) -> None:
     again, other = Watcher(), job()
     whole = fill(whole.directory, again, other, count + 12)
     for ticks in (True, False):
-        found = after.record.columns(watched.comm, ticks)
-        assert found[0] == before.record.columns(watched.comm, ticks)[0]
-        assert same(found[1], whole.record.columns(watched.comm, ticks)[1])
+        found, fault = past(after).columns(watched.comm, ticks)
+        assert fault == ""
+        assert found.roster == before.record.columns(watched.comm, ticks)[0]
+        assert same(found.columns, past(whole).columns(watched.comm, ticks)[0].columns)
+
+
+def test_bins_older_than_the_ticks_come_from_the_file_and_are_their_medians(tmp_path: Path) -> None:
+    watched, short = job(), Span(ticks_seconds=300.0)
+    found = recorder(tmp_path, short)
+    every: list[Column] = []
+    for look in Watcher().looks(watched, 65):
+        give(found, look)
+        every.append(found.record.columns(watched.comm, ticks=True)[1][-1])
+    found.stop()
+    shown = past(found).columns(watched.comm, ticks=False)[0].columns
+    ends = [START + 300.0 * number for number in range(1, 7)]
+    assert same(
+        shown,
+        [
+            *(median_column(end, [each for each in every if end - 300.0 < each.time <= end]) for end in ends),
+            median_column(every[-1].time, every[-5:]),
+        ],
+    )
+
+
+def test_a_communicator_that_is_gone_is_read_from_the_file(tmp_path: Path) -> None:
+    watcher, first = Watcher(), job()
+    found = recorder(tmp_path, Span(ticks_seconds=300.0, bins_seconds=1800.0))
+    for look in watcher.looks(first, 12):
+        give(found, look)
+    roster = found.record.columns(first.comm, ticks=True)[0]
+    second = job(comm="00000000000000bb", vocabulary=first.vocabulary)
+    second.time = first.time
+    for look in watcher.looks(second, 30):
+        give(found, look)
+    assert [each.comm for each in found.record.communicators()] == [second.comm]
+    assert past(found).knows(first.comm) == (True, "")
+    bins = past(found).columns(first.comm, ticks=False)[0]
+    assert bins.roster == roster
+    assert [each.time for each in bins.columns] == [START + 300.0, START + 600.0]
+    assert past(found).columns(first.comm, ticks=True)[0].columns == []
+    for look in watcher.looks(second, 45):
+        give(found, look)
+    found.stop()
+    assert past(found).knows(first.comm) == (False, "")
+    assert past(found).columns(first.comm, ticks=False) == (None, "")
+
+
+def test_a_file_that_is_full_costs_what_it_could_not_take_for_as_long_as_it_is(tmp_path: Path) -> None:
+    watcher, watched = Watcher(), job(256)
+    found = recorder(tmp_path)
+    for look in watcher.looks(watched, 10):
+        give(found, look)
+    pages = found._archive._connection.execute("PRAGMA page_count").fetchone()[0]
+    found._archive._connection.execute(f"PRAGMA max_page_count = {pages}")
+    for look in watcher.looks(watched, 1):  # the one that ends a bin
+        give(found, look)
+    assert found.record.fault
+    shown, fault = past(found).columns(watched.comm, ticks=False)
+    assert "full" in fault
+    assert [each.time for each in shown.columns] == [START + 300.0, START + 330.0]
+    for look in watcher.looks(watched, 1):
+        give(found, look)
+    found.stop()
+    assert found.record.dropped == {"error": 1}
+    assert past(found).columns(watched.comm, ticks=False)[1] == ""
+    assert [each.time for each in ArchiveReader(tmp_path).bins(watched.comm, 0.0)] == [START + 300.0]
+
+
+def test_past_its_size_the_oldest_leaves_the_file_and_is_counted(tmp_path: Path) -> None:
+    watched, most = job(1024), 1 << 18
+    found = Recorder(Record(SPAN, most), tmp_path)
+    for look in Watcher().looks(watched, 40):
+        give(found, look)
+    found.stop()
+    assert found.record.dropped["full"] > 0
+    assert found.record.dropped["error"] == 0
+    assert (tmp_path / FILE_NAME).stat().st_size <= 1.5 * most  # what one tick adds goes after it came
+    with sqlite3.connect(tmp_path / FILE_NAME) as database:
+        ((newest,),) = database.execute("SELECT max(time) FROM columns").fetchall()
+    database.close()
+    assert newest == START + 40 * TICK
 
 
 def test_what_is_too_old_leaves_the_file(tmp_path: Path) -> None:
@@ -90,9 +176,10 @@ def test_a_broken_file_is_made_anew(tmp_path: Path, content: bytes) -> None:
     assert len(found.record.columns(watched.comm, ticks=True)[1]) == 3
 
 
-def test_a_file_of_another_version_is_made_anew(tmp_path: Path) -> None:
+@pytest.mark.parametrize("statement", ["PRAGMA user_version = 99", "CREATE TABLE columns (theirs)"])
+def test_a_file_of_another_version_or_program_is_made_anew(tmp_path: Path, statement: str) -> None:
     database = sqlite3.connect(tmp_path / FILE_NAME)
-    database.execute("PRAGMA user_version = 99")
+    database.execute(statement)
     database.close()
     fill(tmp_path, Watcher(), job(), 3)
 
@@ -113,6 +200,142 @@ def test_a_file_that_breaks_while_it_is_used_is_made_anew(tmp_path: Path) -> Non
     assert len(again.record.columns(watched.comm, ticks=True)[1]) >= 2
 
 
+@pytest.mark.parametrize("content", [b"not a database at all" * 1000, b""])
+def test_a_file_that_is_written_over_is_made_anew_once_somebody_has_looked(tmp_path: Path, content: bytes) -> None:
+    watcher, watched = Watcher(), job()
+    found = recorder(tmp_path)
+    for look in watcher.looks(watched, 25):
+        give(found, look)
+    found._archive._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # else its pages are read from the log
+    (tmp_path / FILE_NAME).write_bytes(content)
+    shown, fault = past(found).columns(watched.comm, ticks=False)
+    assert len(shown.columns) == 3
+    assert "history of the status page" in fault
+    for look in watcher.looks(watched, 2):
+        give(found, look)
+    found.stop()
+    assert [each.time for each in ArchiveReader(tmp_path).bins(watched.comm, 0.0)] == [START + 300.0, START + 600.0]
+    assert past(found).columns(watched.comm, ticks=False)[1] == ""
+
+
+def test_a_link_to_what_is_no_history_is_replaced_and_what_it_leads_to_stays(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "precious"
+    elsewhere.write_bytes(b"not a database at all" * 1000)
+    (tmp_path / FILE_NAME).symlink_to(elsewhere)
+    fill(tmp_path, Watcher(), job(), 3)
+    assert elsewhere.read_bytes() == b"not a database at all" * 1000
+    assert not (tmp_path / FILE_NAME).is_symlink()
+
+
+def test_a_link_to_another_disk_is_followed(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    watched = job()
+    fill(other, Watcher(), watched, 1)
+    (tmp_path / FILE_NAME).symlink_to(other / FILE_NAME)
+    found = fill(tmp_path, Watcher(), watched, 12)
+    assert (tmp_path / FILE_NAME).is_symlink()
+    assert [each.time for each in ArchiveReader(other).bins(watched.comm, 0.0)] == [START + 300.0]
+    assert past(found).columns(watched.comm, ticks=False)[1] == ""
+
+
+def test_it_may_be_read_by_whom_the_state_may(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        State.open(tmp_path).close()
+        found = recorder(tmp_path)
+        for look in Watcher().looks(job(), 2):
+            give(found, look)
+        names = [FILE_NAME + suffix for suffix in ("", "-wal", "-shm")]
+        modes = {(tmp_path / name).stat().st_mode & 0o777 for name in ("sentinel.db", *names)}
+        found.stop()
+    finally:
+        os.umask(before)
+    assert modes == {0o640}
+
+
+def test_a_clock_that_went_ahead_does_not_keep_what_comes_now_from_its_place(tmp_path: Path) -> None:
+    ahead = job()
+    ahead.time += 86_400.0
+    fill(tmp_path, Watcher(), ahead, 25)
+    watched = job()
+    found = fill(tmp_path, Watcher(), watched, 12)
+    assert len(found.record.columns(watched.comm, ticks=True)[1]) == 12
+    shown, fault = past(found).columns(watched.comm, ticks=False)
+    assert ([each.time for each in shown.columns], fault) == ([START + 300.0, START + 12 * TICK], "")
+
+
+def test_a_bin_that_ends_while_somebody_looks_is_shown_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    watcher, watched = Watcher(), job()
+    found = recorder(tmp_path)
+    for look in watcher.looks(watched, 9):
+        give(found, look)
+    before = (found.record.columns(watched.comm, ticks=False), found.record.said(ticks=False))
+    for look in watcher.looks(watched, 2):
+        give(found, look)
+    found.stop()
+    monkeypatch.setattr(found.record, "columns", lambda *_: before[0])
+    monkeypatch.setattr(found.record, "said", lambda *_: before[1])
+    assert [each.time for each in past(found).columns(watched.comm, ticks=False)[0].columns] == [START + 300.0]
+    ((_, said),) = past(found).said(ticks=False, most=9).communicators
+    assert [each.time for each in said] == [START + 300.0]
+
+
+def test_who_reads_and_who_writes_are_not_in_each_others_way(tmp_path: Path) -> None:
+    watcher, watched = Watcher(), job(256)
+    found = recorder(tmp_path)
+    for look in watcher.looks(watched, 1):
+        give(found, look)
+    over, faults, times = threading.Event(), set(), []
+
+    def read() -> None:
+        while not over.is_set():
+            shown, fault = past(found).columns(watched.comm, ticks=False)
+            faults.add(fault)
+            faults.add(past(found).said(ticks=False, most=9).fault)
+            times.append([each.time for each in shown.columns])
+
+    readers = [threading.Thread(target=read) for _ in range(3)]
+    for reader in readers:
+        reader.start()
+    for look in watcher.looks(watched, 40):
+        give(found, look)
+    over.set()
+    for reader in readers:
+        reader.join()
+    found.stop()
+    assert faults == {""}
+    assert found.record.dropped.total() == 0
+    assert all(each == sorted(set(each)) for each in times)
+    assert len(times) > 3
+
+
+def test_its_log_is_bounded(tmp_path: Path) -> None:
+    archive, largest = Archive(tmp_path), 0
+    means = RankMeans(np.arange(4096, dtype=np.int32), *np.zeros((2, 4096), dtype=np.float32))
+    for time in map(float, range(300)):
+        archive.write([Added("aa", Column(time, "watching", 0, means), [], None)], [], time, SPAN, 1 << 20)
+        largest = max(largest, (tmp_path / f"{FILE_NAME}-wal").stat().st_size)
+    archive.close()
+    assert 2 << 20 < largest < 6 << 20
+
+
+def test_a_file_that_is_taken_away_is_made_anew_with_the_last_hour(tmp_path: Path) -> None:
+    watcher, watched = Watcher(), job()
+    found = recorder(tmp_path)
+    for look in watcher.looks(watched, 25):
+        give(found, look)
+    (tmp_path / FILE_NAME).unlink()
+    shown, fault = past(found).columns(watched.comm, ticks=False)
+    assert len(shown.columns) == 3
+    assert "history of the status page" in fault
+    for look in watcher.looks(watched, 1):
+        give(found, look)
+    found.stop()
+    assert [each.time for each in ArchiveReader(tmp_path).bins(watched.comm, 0.0)] == [START + 300.0, START + 600.0]
+    assert past(found).columns(watched.comm, ticks=False)[1] == ""
+
+
 def test_without_a_file_it_shows_what_it_sees_and_counts(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).mkdir()
     watched = job()
@@ -120,7 +343,10 @@ def test_without_a_file_it_shows_what_it_sees_and_counts(tmp_path: Path) -> None
     for look in Watcher().looks(watched, 5):
         give(found, look)
     found.stop()
+    shown, fault = past(found).columns(watched.comm, ticks=False)
     assert len(found.record.columns(watched.comm, ticks=True)[1]) == 5
+    assert [each.time for each in shown.columns] == [START + 5 * TICK]
+    assert "unable to open" in fault
     assert found.record.dropped["error"] == 5
 
 
@@ -151,9 +377,10 @@ KILLED = """
 import sys, itertools
 from pathlib import Path
 from history.looks import Watcher, job
-from sentinel.history.record import Record
+from sentinel.history.record import Added, Record
 from sentinel.history.recorder import Recorder
 from sentinel.history.strip import Span
+from sentinel.state.store import State
 found = Recorder(Record(Span(), 1 << 30), Path(sys.argv[1]))
 watcher, watched = Watcher(), job()
 for look in watcher.looks(watched, 100_000):

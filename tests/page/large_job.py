@@ -83,8 +83,8 @@ def fill_history(directory: Path, end: float) -> None:
     archive, span = Archive(directory), Span(ticks_seconds=600.0)
     for number in range(-_HOURS * 12, 1):
         moment = (end // BIN_SECONDS + number) * BIN_SECONDS
-        added = [Added(comm, column(moment), column(moment), None) for comm in COMMS]
-        archive.write(added, rosters, moment, span)
+        added = [Added(comm, column(moment), [column(moment)], None) for comm in COMMS]
+        archive.write(added, rosters, moment, span, 64 << 20)
     archive.close()
 
 

@@ -10,9 +10,11 @@ from servers.incidents import CULPRIT, INCIDENT
 
 from sentinel.config.alertmanager import AlertmanagerSettings
 from sentinel.config.prometheus import PrometheusSettings
+from sentinel.history.archive import Archive
 from sentinel.history.column import Column, RankMeans
 from sentinel.history.moment import CommunicatorMoment, Moment
-from sentinel.history.record import Record
+from sentinel.history.past import Past
+from sentinel.history.record import Added, Record
 from sentinel.history.roster import Place, Roster
 from sentinel.history.strip import Span
 from sentinel.model.incident import Incident
@@ -61,7 +63,11 @@ class Scene:
             (COMM, column(NOW - 30.0 * back, [0.0, 1e-5, -1e-5, 1e-3 if back < 10 else 0.0], findings=int(back < 10)))
             for back in range(20, -1, -1)
         ]
-        self.record.restore([roster()], [(COMM, column(NOW - 1200.0, [0.0] * 4))], ticks)
+        self.record.restore([roster()], {}, ticks)
+        archive = Archive(directory)
+        archive.write([Added(COMM, None, [column(NOW - 1200.0, [0.0] * 4)], None)], [roster()], NOW, Span(), 1 << 30)
+        archive.close()
+        self.past = Past(self.record, directory)
         self.record.moment = moment(*incidents)
         self.book = IncidentBook(self.record, directory)
         self.store = store or Store(PrometheusSettings(url="http://127.0.0.1:9", timeout="1s"))

@@ -7,6 +7,7 @@ from typing import Any
 from page.scenes import NOW, Scene
 
 from sentinel.config.web import WebSettings
+from sentinel.page.answer import missing_page
 from sentinel.page.site import StatusPage
 from sentinel.web.context import Context
 from sentinel.web.endpoint import Endpoint, Pages
@@ -22,5 +23,5 @@ def serving(scene: Scene, **values: Any) -> Iterator[str]:
     settings = WebSettings.model_validate(
         {"listen_address": "127.0.0.1:0", "max_requests_per_second": 1000.0, **values}
     )
-    with Endpoint(settings, Pages(lambda: "", lambda: "", webhook, pages)) as endpoint:
+    with Endpoint(settings, Pages(lambda: "", lambda: "", webhook, pages, missing_page)) as endpoint:
         yield f"http://{endpoint.address}"

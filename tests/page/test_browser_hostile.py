@@ -37,7 +37,6 @@ class Hostile(Scene):
         super().__init__(directory, incident)
         places = {rank: Place(rank, EVIL, EVIL) for rank in range(4)}
         who = roster(comm_name=EVIL, job=EVIL, job_id=EVIL, places=places)
-        self.record.restore([], [], [])
         self.record._strips[COMM].roster = who
         shown = CommunicatorMoment(COMM, EVIL, EVIL, EVIL, 4, 4, EVIL)
         self.record.moment = moment(incident, communicators=(shown,))

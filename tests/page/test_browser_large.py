@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from page.large_job import COMM, LATE_RANK, RANKS, large_job
-from page.visit import barriers, visit
+from page.visit import barriers, labels, overlaps, visit
 from playwright.sync_api import Browser, Page, expect
 
 PICTURES = os.environ.get("PICTURES")
@@ -103,5 +103,7 @@ def test_nobody_is_kept_out(browser: Browser, url: str) -> None:
     with visit(browser, url, f"/#/communicator/{COMM}") as page:
         page.evaluate(SWITCH, "bins")
         assert barriers(page) == []
+        assert labels(page)
+        assert overlaps(page) == []
         if PICTURES:
             page.screenshot(path=Path(PICTURES) / "page-1024-ranks-light.png", scale="css")

@@ -1,7 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sentinel.page.evidence import evidence_parts
+from sentinel.model.place_rank import place_rank
+from sentinel.page.evidence import evidence_parts, victim_ranks
 
 
 def test_numbers_have_units_and_lists_of_things_are_tables() -> None:
@@ -29,6 +30,27 @@ def test_long_lists_are_cut_and_say_so() -> None:
     assert ranks["value"].endswith("63 … and 36 more")
     (cells,) = evidence_parts({"cells": [{"op": "AllReduce"}] * 100})
     assert (len(cells["rows"]), cells["left_out"]) == (64, 36)
+
+
+def test_a_number_that_stands_for_a_place_is_no_rank() -> None:
+    place = place_rank("node0", "3")
+    evidence = {
+        "peer_rank": place,
+        "waiting_ranks": [place],
+        "ranks_without_data": 3,
+        "operations_behind": [{"rank": place, "operations": 9}],
+    }
+    assert evidence_parts(evidence) == [
+        {"name": "ranks without data", "value": "3"},
+        {"name": "operations behind", "columns": ["rank", "operations"], "rows": [["–", "9"]], "left_out": 0},
+    ]
+    assert victim_ranks(evidence) == []
+
+
+def test_victims_are_those_that_are_named() -> None:
+    assert victim_ranks({"waiting_ranks": [0, 2]}) == [0, 2]
+    assert victim_ranks({"late_because_of_it": {"ranks": 9, "first_ranks": [5]}}) == [5]
+    assert victim_ranks({"waiting_ranks": "0"}) == []  # of another version
 
 
 _JSON = st.recursive(

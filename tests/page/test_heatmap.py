@@ -1,6 +1,7 @@
 import base64
 
 import numpy as np
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,10 +10,12 @@ from page.scenes import column, means, roster
 from servers.incidents import INCIDENT, incident
 
 from sentinel.history.column import Column
+from sentinel.model.place_rank import place_rank
 from sentinel.page.heatmap import heatmap_document, marks, matrix, packed
 
 
-def unpacked(document: dict) -> np.ndarray:
+def unpacked(packed_: dict) -> np.ndarray:
+    document = orjson.loads(orjson.dumps(packed_))
     assert document["type"] == "float32"
     return np.frombuffer(base64.b64decode(document["base64"]), "<f4").reshape(document["shape"])
 
@@ -69,6 +72,13 @@ def test_without_culprits_all_of_the_communicator_is_marked() -> None:
     fabric = incident(ranks=())
     assert marks(roster(4), [fabric])[0]["ranks"] == []
     assert marks(roster(4, comm="00000000000000bb"), [fabric]) == []
+
+
+def test_a_number_that_stands_for_a_place_is_no_rank() -> None:
+    first = place_rank("node0", "0")
+    document = heatmap_document(roster(2, first=first), [], "lateness", [incident(ranks=(first + 1,))])
+    assert (document["ranks"], document["global_ranks"]) == ([0, 1], [None, None])
+    assert document["marks"][0]["ranks"] == [1]
 
 
 def test_of_too_many_ranks_the_conspicuous_and_the_marked_are_shown() -> None:

@@ -6,6 +6,7 @@ from hypothesis.extra import numpy as arrays
 from page.scenes import column, roster
 from servers.incidents import INCIDENT
 
+from sentinel.model.place_rank import place_rank
 from sentinel.page.ranking import quantiles, ranking_document
 
 
@@ -24,6 +25,11 @@ def test_who_was_never_measured_is_last() -> None:
     found = ranking_document(roster(3), [column(30.0, [-1.0, -2.0])], [])["ranks"]
     assert [each["rank"] for each in found] == [0, 1, 2]
     assert np.isnan(found[2]["lateness_median_seconds"])
+
+
+def test_a_number_that_stands_for_a_place_is_no_rank() -> None:
+    found = ranking_document(roster(2, first=place_rank("node0", "0")), [], [])["ranks"]
+    assert [(each["rank"], each["global_rank"]) for each in found] == [(0, None), (1, None)]
 
 
 def test_nothing_recorded() -> None:

@@ -8,12 +8,14 @@ from typing import Any
 import bcrypt
 import httpx
 import pytest
+from nccl_endpoint.page import Request
 from page.scenes import COMM, NOW, Scene
 from page.served import serving
 from servers.incidents import INCIDENT, incident
 
 from sentinel.config.prometheus import PrometheusSettings
 from sentinel.errors import SourceError
+from sentinel.history.archive_file import FILE_NAME
 from sentinel.page.site import StatusPage
 from sentinel.page.store import Store
 from sentinel.state.store import State
@@ -63,7 +65,8 @@ def test_incident_with_everything_about_it(url: str) -> None:
     assert document["description"].startswith("It costs 9.09% of the job's time")
     assert {"name": "lateness", "value": "1 ms"} in document["evidence_parts"]
     assert document["links"]["query"].startswith("http://127.0.0.1:9090/graph?")
-    assert document["course"]["culprits"] == [3]
+    assert document["course"]["culprits"] == [{"global_rank": 3, "node": "node1", "gpu": "1"}]
+    assert document["victim_ranks"] == []
     assert document["query"].startswith("sum by (rank)")
 
 
@@ -155,8 +158,12 @@ def test_a_browser_is_kept_from_everything_else(url: str) -> None:
 def test_only_reading(url: str) -> None:
     for name in API:
         assert httpx.post(f"{url}/api/v1/{name}", content=b"{}", trust_env=False).status_code == 405
-    assert httpx.get(f"{url}/api/v1/", trust_env=False).status_code == 404
-    assert httpx.get(f"{url}/static/../site.py", trust_env=False).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/api/v1/", "/api/v1/heatmaps", "/static/../site.py"])
+def test_a_path_that_is_none_is_said(url: str, path: str) -> None:
+    answer = httpx.get(url + path, trust_env=False)
+    assert (answer.status_code, json.loads(answer.text)) == (404, {"error": "there is no such page"})
 
 
 def test_nothing_of_it_without_the_password(tmp_path: Path) -> None:
@@ -171,14 +178,42 @@ def test_nothing_of_it_without_the_password(tmp_path: Path) -> None:
         assert client.get(f"{url}/api/v1/status", auth=("reader", "right")).status_code == 200
 
 
+def test_without_the_file_bins_are_of_the_last_hour_and_that_is_said(tmp_path: Path) -> None:
+    with serving(Scene(tmp_path, INCIDENT)) as url:
+        assert ask(url, "heatmap", comm=COMM)[1]["fault"] == ""
+        (tmp_path / FILE_NAME).write_bytes(b"no database" * 1000)
+        for name in ("heatmap", "ranking", "signals"):
+            status, document = ask(url, name, **({} if name == "signals" else {"comm": COMM}))
+            assert status == 200
+            assert "history of the status page" in document["fault"]
+            assert str(tmp_path) not in document["fault"]
+        assert ask(url, "heatmap", comm=COMM)[1]["times"][0] > NOW - 3600.0
+        assert ask(url, "heatmap", comm=COMM, span="ticks")[1]["fault"] == ""
+
+
 def test_the_same_heatmap_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
     monkeypatch.setattr("sentinel.page.site.heatmap_document", lambda *_: made.append(1) or {"made": len(made)})
     scene = Scene(tmp_path, INCIDENT)
     with serving(scene) as url:
         assert [ask(url, "heatmap", comm=COMM)[1]["made"] for _ in range(3)] == [1, 1, 1]
-        scene.record.moment = None  # the incident is gone: it is marked no more
-        assert ask(url, "heatmap", comm=COMM)[1]["made"] == 2
+        assert [ask(url, "heatmap", comm=COMM, span="ticks")[1]["made"] for _ in range(2)] == [2, 2]
+        assert ask(url, "heatmap", comm=COMM)[1]["made"] == 1
+        with State.open(tmp_path) as state:
+            ended = incident("old000000000", ranks=(1,), ended_at=NOW - 60.0)
+            state.record(TickRecord(NOW, Outcome.OK, 0.1, 0, ""), [ended], 10)
+        assert ask(url, "heatmap", comm=COMM)[1]["made"] == 3  # it is marked as well
+
+
+def test_heatmaps_are_let_go_of(tmp_path: Path) -> None:
+    scene = Scene(tmp_path, INCIDENT)
+    page = StatusPage(scene, lambda: NOW, Turn())
+    heatmap = page.pages()["/api/v1/heatmap"]
+    for span in ("ticks", "bins"):
+        heatmap(Request("", b"", f"comm={COMM}&span={span}"))
+    assert len(page._heatmaps._held) == 2
+    page.forget()
+    assert len(page._heatmaps._held) == 0
 
 
 def test_other_settings_of_the_store_are_followed() -> None:

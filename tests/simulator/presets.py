@@ -22,6 +22,14 @@ def fsdp(ranks: int = 64, layers: int = 8, step_seconds: float = 3.0) -> Layout:
     return Layout(ranks, _kinds(ranks, "world"), Program(blocks), np.zeros(ranks, dtype=np.int64))
 
 
+def replicated(ranks: int = 64, layers: int = 8, step_seconds: float = 3.0) -> Layout:
+    """Data parallel: everybody all-reduces gradients, in buckets of two sizes."""
+    share = step_seconds / layers
+    transfer, compute = share * _COMMUNICATION_RATIO / 2, share * (1 - _COMMUNICATION_RATIO) / 2
+    layer = tuple(Collective("world", "AllReduce", size, transfer, compute) for size in (1 << 24, 1 << 25))
+    return Layout(ranks, _kinds(ranks, "world"), Program((Block(layer, layers),)), np.zeros(ranks, dtype=np.int64))
+
+
 def two_level(ranks: int = 64, layers: int = 8, step_seconds: float = 3.0) -> Layout:
     """Sharded inside each node, replicated between nodes."""
     share = step_seconds / layers

@@ -64,6 +64,15 @@ def test_freezes_grow_until_they_end_and_are_forgotten_after_90_days(tmp_path: P
         assert state.freezes_since(0.0) == [Freeze(one, later, later)]
 
 
+def test_of_incidents_that_ended_the_newest_are_kept_and_all_that_go_on(tmp_path: Path) -> None:
+    ended = [incident(f"{number:012x}", started_at=1.0, ended_at=2.0 + number) for number in range(10_003)]
+    going_on = incident("ff", started_at=0.5)
+    with State.open(tmp_path) as state:
+        state.record(tick(1.0), [*ended, going_on], 10)
+        assert state.incidents_since(0.0) == [going_on, *ended[3:]]
+        assert state.open_incidents() == [going_on]
+
+
 def test_incidents_by_time_and_by_id(tmp_path: Path) -> None:
     first = incident("aa11", started_at=10.0, ended_at=20.0)
     second = incident("aa22", started_at=15.0, ended_at=40.0)

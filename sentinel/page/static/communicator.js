@@ -2,13 +2,13 @@
 
 import { ask } from "./api.js";
 import { storeChart } from "./curves.js";
-import { choices, el, replace, table } from "./dom.js";
-import { commName, count, jobName, rate, seconds } from "./format.js";
+import { choices, el, missing, replace, table } from "./dom.js";
+import { commName, count, jobName, placeName, rankName, rate, seconds } from "./format.js";
 import { heatmap } from "./heatmap.js";
 
 const FIRST_RANKS = 20;
 const COLUMNS = [
-  ["rank", "Rank", (each) => -each.global_rank],
+  ["rank", "Rank", (each) => -number(each)],
   [null, "Where"],
   ["median", "Late, median", (each) => each.lateness_median_seconds],
   ["p95", "Late, P95", (each) => each.lateness_p95_seconds],
@@ -50,15 +50,15 @@ export function communicatorView(comm) {
   function showRanking() {
     if (ranks === null) return;
     const wanted = filter.value.trim().toLowerCase();
-    const found = ranks.ranks.filter((each) => !wanted || String(each.global_rank) === wanted || each.node.toLowerCase().includes(wanted));
+    const found = ranks.ranks.filter((each) => !wanted || String(number(each)) === wanted || each.node.toLowerCase().includes(wanted));
     const [, , by] = COLUMNS.find(([name]) => name === chosen.order);
     found.sort((one, other) => (by(other) ?? -Infinity) - (by(one) ?? -Infinity));
     const shown = chosen.all ? found : found.slice(0, FIRST_RANKS);
     const rows = shown.map((each) => ({
-      class: each.incidents.length ? "accused" : null, "data-rank": each.global_rank,
+      class: each.incidents.length ? "accused" : null, "data-rank": number(each),
       cells: [
-        [`Rank ${each.global_rank}`, each.incidents.map((id) => [" ", el("a", { href: `#/incident/${encodeURIComponent(id)}`, "data-key": `rank:${each.rank}:${id}` }, "incident")])],
-        [each.node, each.gpu && `GPU ${each.gpu}`].filter(Boolean).join(" ") || "–",
+        [rankName(each), each.incidents.map((id) => [" ", el("a", { href: `#/incident/${encodeURIComponent(id)}`, "data-key": `rank:${each.rank}:${id}` }, "incident")])],
+        placeName(each) || "–",
         seconds(each.lateness_median_seconds), seconds(each.lateness_p95_seconds), seconds(each.lateness_newest_seconds),
         seconds(each.duration_median_seconds), seconds(each.duration_p95_seconds),
       ],
@@ -98,7 +98,7 @@ export function communicatorView(comm) {
     try {
       const cells = await ask("heatmap", { comm, span, quantity });
       if (span !== chosen.span || quantity !== chosen.quantity) return;
-      replace(fault);
+      replace(fault, missing(cells.fault));
       map.draw(cells);
       const found = await ask("ranking", { comm, span });
       if (span !== chosen.span) return;
@@ -122,4 +122,9 @@ export function communicatorView(comm) {
     for (const [, parts] of panels) for (const [, chart] of parts) chart.close();
   }
   return { node, update, close };
+}
+
+/** What a rank is ordered and found by. */
+function number({ global_rank: known, rank }) {
+  return known ?? rank;
 }

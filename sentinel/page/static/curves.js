@@ -6,6 +6,7 @@ import { axisTime } from "./format.js";
 
 const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
 const HEIGHT = 220;
+const TIME_PIXELS = 72; // from one time to the next: `14:05:30` has room
 
 /** `curves`: {name, values, colour, dash, width, band}; `format` turns a value into text. `spans` are [from, until] to shade. */
 export function lineChart(title, format) {
@@ -22,7 +23,7 @@ export function lineChart(title, format) {
       cursor: { drag: { x: false, y: false } },
       tzDate: (unix) => window.uPlot.tzDate(new Date(unix * 1000), "Etc/UTC"),
       scales: { x: { time: true } },
-      axes: [{ ...axis(), values: (_, ticks, __, ___, step) => ticks.map((tick) => axisTime(tick, step)) }, { ...axis(), size: 78, values: (_, ticks) => ticks.map((tick) => format(tick)) }],
+      axes: [{ ...axis(), space: TIME_PIXELS, values: (_, ticks, __, ___, step) => ticks.map((tick) => axisTime(tick, step)) }, { ...axis(), size: 78, values: (_, ticks) => ticks.map((tick) => format(tick)) }],
       series: [{}, ...curves.map((each, at) => ({
         label: each.name, stroke: line(each.colour ?? at), dash: DASHES[(each.dash ?? 0) % DASHES.length],
         width: each.width ?? 1.5, points: { show: false }, spanGaps: false,

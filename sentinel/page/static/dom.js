@@ -33,6 +33,11 @@ export function replace(node, ...children) {
   }
 }
 
+/** Why some of what is shown may be missing; nothing where none is. */
+export function missing(why, tag = "p") {
+  return why ? el(tag, { class: "fault" }, `Some may be missing: ${why}`) : null;
+}
+
 /** A table; `columns` are [title, class]. On a phone each row is a card that repeats the titles. */
 export function table(caption, columns, rows, attributes = {}) {
   const head = el("tr", {}, columns.map(([title, kind]) => el("th", { scope: "col", class: kind }, title)));

@@ -53,6 +53,16 @@ export function commName(each) {
   return each.comm_name || each.comm;
 }
 
+/** A rank by its number in the job; by the communicator's where nobody tells that one. */
+export function rankName({ global_rank: known, rank }) {
+  return known === null ? `Rank ${rank} in the communicator` : `Rank ${known}`;
+}
+
+/** Where a rank is: `gpu-17 GPU 3`; empty where that is not known. */
+export function placeName({ node, gpu }) {
+  return [node, gpu && `GPU ${gpu}`].filter(Boolean).join(" ");
+}
+
 export function jobName(each) {
   return each.job_id || (each.job ? `without id (${each.job})` : "–");
 }

@@ -3,7 +3,7 @@
 import { unpack } from "./api.js";
 import { onTheme, ramp, scaleOf } from "./colours.js";
 import { el, replace } from "./dom.js";
-import { axisTime, clock, seconds } from "./format.js";
+import { axisTime, clock, placeName, rankName, seconds } from "./format.js";
 
 const MOST_SLOTS = 2200;
 const LABEL_PIXELS = 16;
@@ -64,14 +64,14 @@ export function heatmap() {
     const texts = [];
     for (let row = 0; row < map.rows; row += every) {
       const near = [...marked.keys()].some((other) => Math.abs(other - row) * map.height < LABEL_PIXELS);
-      if (!near) texts.push(el("span", { class: "heat-label", style: { top: `${row * map.height}px` } }, String(map.document.global_ranks[row])));
+      if (!near) texts.push(el("span", { class: "heat-label", style: { top: `${row * map.height}px` } }, String(number(map, row))));
     }
     for (const [row, mark] of marked) {
       texts.push(el("a", {
-        class: `heat-mark ${mark.tier}`, href: `#/incident/${encodeURIComponent(mark.incident)}`, "data-rank": map.document.global_ranks[row],
-        "data-key": `mark:${row}`, "aria-label": `Rank ${map.document.global_ranks[row]}, ${mark.verdict.replaceAll("_", " ")}: its incident`,
+        class: `heat-mark ${mark.tier}`, href: `#/incident/${encodeURIComponent(mark.incident)}`, "data-rank": number(map, row),
+        "data-key": `mark:${row}`, "aria-label": `${rankName(rankAt(map, row))}, ${mark.verdict.replaceAll("_", " ")}: its incident`,
         style: { top: `${(row + 0.5) * map.height}px` },
-      }, `${map.document.global_ranks[row]} ▶`));
+      }, `${number(map, row)} ▶`));
     }
     replace(gutter, texts);
     replace(overlay, map.document.marks.flatMap((mark) => outlines(mark, map)));
@@ -160,10 +160,20 @@ function outlines(mark, map) {
   }));
 }
 
+function rankAt(map, row) {
+  const { global_ranks: known, ranks, nodes, gpus } = map.document;
+  return { global_rank: known[row], rank: ranks[row], node: nodes[row], gpu: gpus[row] };
+}
+
+/** What stands beside a row. */
+function number(map, row) {
+  return map.document.global_ranks[row] ?? map.document.ranks[row];
+}
+
 function who(map, row) {
-  const { global_ranks: ranks, nodes, gpus } = map.document;
-  const place = [nodes[row] && `on ${nodes[row]}`, gpus[row] && `GPU ${gpus[row]}`].filter(Boolean).join(" ");
-  return `Rank ${ranks[row]}${place ? ` (${place})` : ""}`;
+  const rank = rankAt(map, row);
+  const place = placeName(rank);
+  return `${rankName(rank)}${place ? ` (${rank.node ? "on " : ""}${place})` : ""}`;
 }
 
 function describe(map, row, slot) {
@@ -171,7 +181,7 @@ function describe(map, row, slot) {
   const time = clock(map.document.times[0] + slot * map.step);
   if (column < 0) return `${who(map, row)}, ${time} UTC: nobody looked`;
   const value = map.values[row * map.columns + column];
-  if (value !== value) return `${who(map, row)}, ${time} UTC: not measured, the communicator was ${map.document.states[column]}`;
+  if (value !== value) return `${who(map, row)}, ${time} UTC: not measured (its communicator: ${map.document.states[column]})`;
   return `${who(map, row)}, ${time} UTC: ${valueText(map.document.quantity, value)}`;
 }
 

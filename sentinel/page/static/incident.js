@@ -2,8 +2,8 @@
 
 import { ask } from "./api.js";
 import { lineChart } from "./curves.js";
-import { el, replace, table } from "./dom.js";
-import { clock, commName, count, jobName, ratio, seconds, unix } from "./format.js";
+import { el, missing, replace, table } from "./dom.js";
+import { clock, commName, count, jobName, placeName, ratio, seconds, unix } from "./format.js";
 
 export function incidentView(id) {
   const lateness = lineChart("Lateness: the culprit and the others", seconds);
@@ -24,9 +24,9 @@ export function incidentView(id) {
     } catch (error) {
       return replace(top, el("p", { class: "fault" }, error.message));
     }
-    const { course, ...told } = found;
+    const { course, course_fault: fault, ...told } = found;
     tell(told);
-    drawCourse(course);
+    drawCourse(course, fault);
   }
 
   function tell(found) {
@@ -39,17 +39,17 @@ export function incidentView(id) {
     replace(rest, evidence(found), context(found), silences(found), labels(found));
   }
 
-  function drawCourse(course) {
+  function drawCourse(course, fault) {
     lateness.node.hidden = duration.node.hidden = course === null;
-    if (course === null) return replace(noPicture, "Nothing of its communicator and time is kept here. `sentinel explain ", id, " --plot FILE.png` draws it from the metrics store.");
-    replace(noPicture, "The band is where 80% of the other ranks are; the shaded time is the incident.");
+    if (course === null) return replace(noPicture, "Nothing of its communicator and time is kept here. `sentinel explain ", id, " --plot FILE.png` draws it from the metrics store. ", missing(fault, "span"));
+    replace(noPicture, "The band is where 80% of the other ranks are; the shaded time is the incident. ", missing(fault, "span"));
     const end = course.ended_at ?? course.times.at(-1);
     for (const [chart, key] of [[lateness, "lateness_seconds"], [duration, "duration_seconds"]]) {
       const values = course[key];
       const curves = [
         { name: "others, P90", values: values.peers_p90, colour: 0, width: 0.5 }, { name: "others, P10", values: values.peers_p10, colour: 0, width: 0.5 },
         { name: "others, median", values: values.peers_median, colour: 0, width: 1.5 },
-        ...values.culprits.map((own, at) => ({ name: `rank ${course.culprits[at]}`, values: own, colour: at + 1, width: 2.5, dash: at ? at % 4 : 0 })),
+        ...values.culprits.map((own, at) => ({ name: culpritName(course.culprits[at]), values: own, colour: at + 1, width: 2.5, dash: at ? at % 4 : 0 })),
       ];
       chart.draw(course.times, curves, [[course.started_at, end]], [[0, 1]]);
     }
@@ -63,20 +63,32 @@ export function incidentView(id) {
 
 function facts(found) {
   const ranks = found.ranks.slice(0, 32).join(", ") + (found.ranks.length > 32 ? ` and ${found.ranks.length - 32} more` : "");
+  const place = placeName(found);
+  const who = found.ranks.length ? `rank ${ranks}` : place ? `what is on ${place}` : "no rank stands out";
   const comm = el("a", { href: `#/communicator/${encodeURIComponent(found.comm)}` }, commName(found));
   const pairs = [
     ["Verdict", found.verdict.replaceAll("_", " ")],
-    [found.ranks.length === 1 ? "Culprit" : "Culprits", found.ranks.length ? `rank ${ranks}` : "no rank stands out"],
-    ["Where", [found.node, found.gpu && `GPU ${found.gpu}`].filter(Boolean).join(" ") || "–"],
+    [found.ranks.length === 1 ? "Culprit" : "Culprits", who],
+    ["Where", place || "–"],
     ["Job", jobName({ job_id: found.job_id })], ["Communicator", comm],
     ["Since", `${clock(unix(found.started_at))} UTC, detected ${seconds(unix(found.detected_at) - unix(found.started_at))} later`],
     ["Ended", found.ended_at === null ? el("strong", {}, "goes on") : `${clock(unix(found.ended_at))} UTC`],
     ["Costs", `${ratio(found.cost_ratio)} of the job's time`],
-    ["Victims", `${count(found.victims, "rank")} ${found.victims === 1 ? "waits" : "wait"} for it`],
+    ["Victims", victims(found)],
     found.recurrences ? ["Came back", count(found.recurrences, "time")] : null,
     found.former_tiers.length ? ["Was before", found.former_tiers.join(", ")] : null,
   ].filter(Boolean);
   return el("dl", { class: "facts" }, pairs.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
+}
+
+function victims(found) {
+  const named = found.victim_ranks;
+  const which = named.length ? `; its evidence names ${named.length === 1 ? "rank" : "ranks"} ${named.join(", ")}` : "";
+  return `${count(found.victims, "rank")} ${found.victims === 1 ? "waits" : "wait"} for it${which}`;
+}
+
+function culpritName(each) {
+  return each.global_rank === null ? placeName(each) || "the culprit" : `rank ${each.global_rank}`;
 }
 
 function links(found) {

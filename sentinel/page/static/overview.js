@@ -1,7 +1,7 @@
 // All jobs, what happened lately, and the incidents.
 
 import { ask } from "./api.js";
-import { choices, el, replace, table } from "./dom.js";
+import { choices, el, missing, replace, table } from "./dom.js";
 import { clock, commName, count, jobName, ratio, seconds, unix } from "./format.js";
 import { timeline } from "./timeline.js";
 
@@ -32,8 +32,8 @@ export function overview() {
     last = status;
     replace(jobs, jobTable(status));
     const [found, signals] = await Promise.all([ask("incidents"), ask("signals", { span })]);
-    replace(course, timeline(found.incidents, signals, span, unix(status.time)));
-    replace(incidents, found.fault ? el("p", { class: "fault" }, `Some may be missing: ${found.fault}`) : null,
+    replace(course, missing(signals.fault), timeline(found.incidents, signals, span, unix(status.time)));
+    replace(incidents, missing(found.fault),
       incidentTable(found.incidents));
   }
   return { node, update };

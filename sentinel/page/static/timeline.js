@@ -25,11 +25,11 @@ export function timeline(incidents, signals, span, now) {
   const names = el("ul", { class: "timeline-names" }, rows.map((row) => el("li", {}, el("a", { href: row.href, "data-key": row.key }, row.name))));
   const picture = svg("svg", { viewBox: `0 0 ${WIDTH} ${rows.length * ROW}`, preserveAspectRatio: "none", "aria-hidden": "true", class: "timeline-picture", style: { height: `${rows.length * ROW}px` } },
     rows.map((row, at) => svg("g", { transform: `translate(0 ${at * ROW + (ROW - BAR) / 2})` }, svg("rect", { class: "lane", width: WIDTH, height: BAR }), row.bars.filter(Boolean))));
-  const said = `From ${clock(from)} to ${clock(now)} UTC: ${count(shown.length, "incident")}; ${communicators.map((each) => `${commName(each)} was ${summary(each.runs)}`).join("; ")}.`;
+  const said = `From ${clock(from)} to ${clock(now)} UTC: ${count(shown.length, "incident")}; ${communicators.map((each) => `${commName(each)}: ${summary(each.runs)}`).join("; ")}.`;
   return el("figure", { class: "timeline" },
     el("div", { class: "timeline-body" }, names, picture),
     el("div", { class: "timeline-axis", "aria-hidden": "true" }, [0, 0.25, 0.5, 0.75, 1].map((share) => el("span", {}, axisTime(from + share * (now - from), (now - from) / 8)))),
-    el("p", { class: "keys" }, [["watching", "watched"], ["learning", "learning, warming"], ["paused", "paused"], ["abstain", "not judged"], ["stalled", "stalled"], ["finding", "a verdict holds"], ["incident", "incident"]].map(([kind, text]) =>
+    el("p", { class: "keys" }, [["watching", "watching"], ["learning", "learning, warming"], ["paused", "paused"], ["abstain", "not judged"], ["stalled", "stalled"], ["finding", "a verdict holds"], ["incident", "incident"]].map(([kind, text]) =>
       el("span", {}, el("span", { class: `swatch ${kind}`, "aria-hidden": "true" }), ` ${text}`))),
     el("figcaption", { class: "hidden" }, said));
 }
