@@ -40,7 +40,7 @@ class Display:
         self._instance = instance
         self._fault = fault
         self.store = Store(settings.prometheus)
-        self._page = StatusPage(self, clock, Turn(_PAGE_SHARE))
+        self._page = StatusPage(self, clock, Turn(_PAGE_SHARE), give_back)
         self._settings = settings
         self._begin(settings)
         self._set(settings)

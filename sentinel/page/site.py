@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from sys import getsizeof
 from typing import Any, Final, Protocol, cast
 
-from nccl_endpoint.page import Answer, Page
+from nccl_endpoint.page import Answer, Page, Request
 
 from sentinel.history.past import Columns, Past
 from sentinel.history.record import Record
@@ -30,6 +30,7 @@ __all__ = ["API", "Behind", "StatusPage", "Turns"]
 
 API: Final = "/api/v1"
 _KEPT_HEATMAPS_BYTES: Final = 16 << 20
+_LARGE_CHARACTERS: Final = 128 << 10
 
 
 class Turns(Protocol):
@@ -79,12 +80,18 @@ class Behind(Protocol):
 
 
 class StatusPage:
-    """For many threads. `turns` are for work on what is in memory; the metrics store has a queue of its own."""
+    """For many threads. `turns` are for work on what is in memory; the metrics store has a queue of its own.
 
-    def __init__(self, behind: Behind, clock: Callable[[], float], turns: Turns) -> None:
+    `after_large` is called when a large answer has been made, of which much was in memory on the way.
+    """
+
+    def __init__(
+        self, behind: Behind, clock: Callable[[], float], turns: Turns, after_large: Callable[[], None] = lambda: None
+    ) -> None:
         self._behind = behind
         self._clock = clock
         self._turns = turns
+        self._after_large = after_large
         self._heatmaps = Kept[tuple[str, bool, str], tuple[tuple[Any, ...], Answer]](_KEPT_HEATMAPS_BYTES)
         self._lock = threading.Lock()
 
@@ -108,7 +115,13 @@ class StatusPage:
             self._heatmaps.clear()
 
     def _in_turn(self, page: Page) -> Page:
-        return lambda request: self._turns.take(lambda: page(request))
+        def work(request: Request) -> Answer:
+            answer = page(request)
+            if len(answer.text) > _LARGE_CHARACTERS:
+                self._after_large()
+            return answer
+
+        return lambda request: self._turns.take(lambda: work(request))
 
     def _status(self, _: Question) -> Answer:
         return json_answer(status_document(self._behind.facts(), self._behind.record.moment, self._clock()))

@@ -135,10 +135,13 @@ class Incidents(_Answer):
 
 
 class RankRow(_Answer):
-    """One rank: seconds an operation, None where that is not known; `incidents` are ids of those that name it."""
+    """One rank: seconds an operation, None where that is not known; `incidents` are ids of those that name it.
+
+    `global_rank` is None where nobody tells ranks.
+    """
 
     rank: int
-    global_rank: int
+    global_rank: int | None
     node: Words
     gpu: Words
     lateness_median_seconds: float | None

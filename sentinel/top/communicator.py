@@ -75,7 +75,7 @@ def _row(row: RankRow, accused: dict[str, Incident], waiting: dict[int, float]) 
     incident = accusation(row, accused)
     style = "bold" if incident else ""
     cells = (
-        str(row.global_rank),
+        "-" if row.global_rank is None else str(row.global_rank),
         row.node or "-",
         row.gpu or "-",
         seconds_text(row.lateness_newest_seconds),

@@ -45,4 +45,5 @@ def accusation(row: RankRow, accused: Mapping[str, Incident]) -> Incident | None
 def place_text(row: RankRow) -> str:
     """`3 on gpu-17 GPU 1`."""
     place = " ".join(part for part in (row.node, row.gpu and f"GPU {row.gpu}") if part)
-    return f"{row.global_rank} on {place}" if place else str(row.global_rank)
+    rank = "-" if row.global_rank is None else str(row.global_rank)
+    return f"{rank} on {place}" if place else rank

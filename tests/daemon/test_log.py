@@ -1,22 +1,12 @@
 import contextlib
 import json
 import logging
-from collections.abc import Iterator
 
 import pytest
 import structlog
 
 from sentinel.config.log import LogFormat, LogLevel, LogSettings
 from sentinel.daemon.log import configure_log
-
-
-@pytest.fixture(autouse=True)
-def _as_before() -> Iterator[None]:
-    handlers, level = list(logging.root.handlers), logging.root.level
-    yield
-    logging.root.handlers[:] = handlers
-    logging.root.setLevel(level)
-    structlog.reset_defaults()
 
 
 def test_away_from_a_terminal_every_line_is_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ import bcrypt
 import httpx
 import pytest
 from nccl_endpoint.page import Request
-from page.scenes import COMM, NOW, Scene
+from page.scenes import COMM, NOW, Scene, column, roster
 from page.served import serving
 from servers.incidents import INCIDENT, incident
 
@@ -214,6 +214,17 @@ def test_heatmaps_are_let_go_of(tmp_path: Path) -> None:
     assert len(page._heatmaps._held) == 2
     page.forget()
     assert len(page._heatmaps._held) == 0
+
+
+def test_after_a_large_answer_somebody_tidies_up(tmp_path: Path) -> None:
+    scene, tidied = Scene(tmp_path, INCIDENT), []
+    pages = StatusPage(scene, lambda: NOW, Turn(), lambda: tidied.append(1)).pages()
+    pages["/api/v1/heatmap"](Request("", b"", f"comm={COMM}"))
+    assert tidied == []
+    scene.record._strips[COMM].roster = roster(4096)
+    scene.record._strips[COMM].add(column(NOW + 30.0, [0.0] * 4096))
+    pages["/api/v1/heatmap"](Request("", b"", f"comm={COMM}"))
+    assert tidied == [1]
 
 
 def test_other_settings_of_the_store_are_followed() -> None:

@@ -178,3 +178,17 @@ def test_what_is_not_well_stands_above(seen: Seen, said: str) -> None:
 
 def test_the_age_of_a_look_grows_by_our_clock() -> None:
     assert "looked 90s ago" in lines(replace(cluster(), at=AT - 90.0))[0]
+
+
+def test_ranks_that_nobody_tells_are_shown_by_their_place() -> None:
+    seen = cluster()
+    ranking = seen.rankings[COMM]
+    assert isinstance(ranking, Ranking)
+    document = ranking.model_dump()
+    for row in document["ranks"]:
+        row["global_rank"] = None
+    nameless = replace(seen, rankings={COMM: Ranking.model_validate(document)})
+    for page in (OVERVIEW, RANKS):
+        rows = [line for line in lines(nameless, page, 160) if ranking.ranks[0].node in line]
+        assert rows
+        assert not [line for line in rows if "None" in line]
