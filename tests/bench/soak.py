@@ -5,8 +5,7 @@ and what a tick leaves to threads is waited for before the next one: there are 3
 A simulated job behind Prometheus' query API gets a late rank each hour and starts anew, with new communicators, in the
 first hour and then every six; a real Alertmanager takes the alerts; the status page is read twice an hour. Prints a row
 an hour: the most that was resident at a tick of it, visits included. The first hour has a restart, since every day has
-one, and when most of an hour's ticks are there: two jobs are in memory at once for a while, and what that takes is not
-the day's growth. Run by `make bench-soak`.
+one: two jobs are in memory at once for a while, and what that takes is not the day's growth. Run by `make bench-soak`.
 """
 
 import argparse
@@ -47,7 +46,7 @@ from sentinel.state.database import FILE_NAME as DATABASE
 
 TICK_SECONDS = 30.0
 HOUR_SECONDS = 3600.0
-FIRST_RESTART_HOURS = 0.75
+FIRST_RESTART_HOURS = 0.25
 RESTART_HOURS = 6
 MOST_GROWTH = 0.05  # of resident memory, after the first hour
 _FAULT_SECONDS = 600.0
