@@ -61,7 +61,7 @@ test: setup  ## every test, the plugin's included
 	python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 bench: setup  ## all benchmarks and one table, half an hour: make bench ARGS="--only scale decode"
-	@python tests/bench/all.py $(ARGS)
+	@PYTHONPATH=tests python tests/bench/all.py $(ARGS)
 
 bench-plugin: setup  ## what a profiler plugin's callbacks cost: make bench-plugin ARGS="--plugin OTHER.so"
 	@python tests/bench/plugin.py $(ARGS)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import orjson
 
 from sentinel import __version__
 from sentinel.config.files import directory_fault
@@ -17,13 +16,13 @@ from sentinel.config.settings import Settings
 from sentinel.daemon.backtest import Replayed
 from sentinel.errors import StateError
 from sentinel.source.opening import Memory
-from sentinel.state.work_file import WorkFile
+from sentinel.state.work_file import WorkFile, key_of
 
 __all__ = ["Checkpoint", "check_owner", "checkpoint_key", "load_checkpoint", "save_checkpoint"]
 
 
 def checkpoint_key(settings: Settings, baseline: bytes | None, start: float) -> bytes:
-    """All that decides what a backtest from `start` (Unix seconds) says until any moment. A digest: it knows secrets.
+    """All that decides what a backtest from `start` (Unix seconds) says until any moment.
 
     `baseline` is the stored one that it begins with.
     """
@@ -34,7 +33,7 @@ def checkpoint_key(settings: Settings, baseline: bytes | None, start: float) -> 
         "baseline": None if baseline is None else hashlib.sha256(baseline).hexdigest(),
         "start": start,
     }
-    return hashlib.sha256(orjson.dumps(decisive, option=orjson.OPT_SORT_KEYS)).hexdigest().encode()
+    return key_of(decisive)
 
 
 def check_owner(path: Path) -> None:

@@ -1,10 +1,7 @@
 """Building a baseline from history, stretch by stretch: what is finished is kept, and not done again."""
 
-import hashlib
 import math
 from collections.abc import Sequence
-
-import orjson
 
 from sentinel import __version__
 from sentinel.baseline.baseline import Baseline
@@ -21,7 +18,7 @@ from sentinel.daemon.stored_measurements import StoredMeasurements, store
 from sentinel.model.place import Freeze
 from sentinel.source.inspector import STALE_SECONDS
 from sentinel.state.store import State
-from sentinel.state.work_file import WorkFile
+from sentinel.state.work_file import WorkFile, key_of
 
 __all__ = ["WORK_FILE_NAME", "make_baseline", "plan_learning", "read_history", "work_key"]
 
@@ -33,7 +30,7 @@ _HOW_NOT_WHAT = {"external_url", "timeout", "retries", "max_answer", "ca_file", 
 
 
 def work_key(settings: Settings) -> bytes:
-    """All that decides what is measured in a stretch, beside what a task says of itself. A digest: it knows secrets."""
+    """All that decides what is measured in a stretch, beside what a task says of itself."""
     decisive = {
         "version": __version__,
         "algorithm": ALGORITHM,
@@ -42,7 +39,7 @@ def work_key(settings: Settings) -> bytes:
         "tick": str(settings.schedule.tick),
         "baseline": settings.detection.baseline.model_dump(mode="json"),
     }
-    return hashlib.sha256(orjson.dumps(decisive, option=orjson.OPT_SORT_KEYS)).hexdigest().encode()
+    return key_of(decisive)
 
 
 def plan_learning(settings: Settings, state: State, start: float, end: float) -> list[Task]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from sentinel.errors import StateError
 
-__all__ = ["FILE_NAME", "VERSION", "archive_fault", "check_version", "identity", "is_broken", "remove"]
+__all__ = ["FILE_NAME", "VERSION", "archive_fault", "check_version", "identity", "is_broken", "remove", "told"]
 
 FILE_NAME: Final = "history.db"
 VERSION: Final = 2
@@ -50,3 +50,8 @@ def archive_fault(path: Path, error: sqlite3.Error) -> StateError:
     """What a page or a log says of an error of the file."""
     hint = "Delete it: what is lost is what the status page shows of the past."
     return StateError("cannot use the history of the status page", where=str(path), why=str(error), hint=hint)
+
+
+def told(error: StateError) -> str:
+    """What the page says of it: why something may be missing."""
+    return f"{error.what}: {error.why}"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sentinel.errors import StateError
+from sentinel.history.archive_file import told
 from sentinel.history.column import Column, Said
 from sentinel.history.moment import Moment
 from sentinel.history.reader import ArchiveReader, Loudness
@@ -61,7 +62,7 @@ class Past:
         try:
             before = self._reader.bins(comm, self._since(moment))
         except StateError as error:
-            fault = self._record.fault or _told(error)
+            fault = self._record.fault or told(error)
         # A bin may have ended since memory was looked at, where it still went on.
         there = {each.time for each in before}
         columns = [*before, *(each for each in (held[1] if held else ()) if bin_end(each.time) not in there)]
@@ -77,7 +78,7 @@ class Past:
             try:
                 before = self._reader.loudness(since)
             except StateError as error:
-                fault = self._record.fault or _told(error)
+                fault = self._record.fault or told(error)
         loud = {each.name.comm: each.loud for each in before}
         newest = {each.name.comm: each.newest for each in before}
         names = {each.name.comm: each.name for each in before}
@@ -93,7 +94,7 @@ class Past:
             try:
                 earlier = self._reader.said(frozenset(each.comm for each in chosen), since)
             except StateError as error:
-                fault = self._record.fault or _told(error)
+                fault = self._record.fault or told(error)
         found = []
         end = float if ticks else bin_end  # the key of a column, also of a bin that goes on
         for name in chosen:
@@ -109,11 +110,7 @@ class Past:
         try:
             return self._reader.roster(comm), self._record.fault
         except StateError as error:
-            return None, self._record.fault or _told(error)
+            return None, self._record.fault or told(error)
 
     def _since(self, moment: Moment) -> float:
         return moment.time - self._record.span.bins_seconds
-
-
-def _told(error: StateError) -> str:
-    return f"{error.what}: {error.why}"

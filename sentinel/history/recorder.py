@@ -11,6 +11,7 @@ import structlog
 
 from sentinel.errors import StateError
 from sentinel.history.archive import Archive
+from sentinel.history.archive_file import told
 from sentinel.history.look import Look
 from sentinel.history.record import Record
 
@@ -118,7 +119,7 @@ class Recorder:
 
     def _lose_archive(self, error: StateError) -> None:
         self.record.dropped["error"] += 1
-        self.record.fault = f"{error.what}: {error.why}"
+        self.record.fault = told(error)
         _log.error("the history of the status page is not kept", error=str(error))
         if self._archive is not None:
             self._archive.close()

@@ -10,7 +10,7 @@ import orjson
 from sentinel.errors import SourceError
 from sentinel.transport.redaction import one_line
 
-__all__ = ["UNUSABLE", "Answer", "Series", "decode"]
+__all__ = ["UNUSABLE", "Answer", "Kind", "Series", "decode"]
 
 UNUSABLE = "cannot use Prometheus's answer"
 

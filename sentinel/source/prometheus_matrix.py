@@ -6,21 +6,17 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from sentinel.errors import SourceError
 from sentinel.source.prometheus_answer import decode
 from sentinel.source.prometheus_grid import Axis, Floats, Grid, columns_of, read_grid
 from sentinel.source.prometheus_heads import KnownHeads
 from sentinel.source.prometheus_labels import LabelReader, LabelSet
+from sentinel.source.prometheus_pieces import cut_series
 
 __all__ = ["MatrixReader"]
 
-_RESULT = b'"result":[{"metric":'
 _END = b'"]]}'  # of the last series
-# Neither can stand within a label: there the quotes would be escaped.
-_BETWEEN = b'},{"metric":'
+# It cannot stand within a label: there the quotes would be escaped.
 _VALUES = b'},"values":['
-_METRIC = b'{"metric":'
-_ENVELOPE_BYTES = 1024  # before the first series
 _BLOCK_BYTES = 1 << 20  # of samples that are decoded at once
 _STRUCTURE = b'[]"'
 _NUMBERS = b"0123456789+-.eE,"
@@ -54,14 +50,10 @@ class MatrixReader:
 
     def known(self, body: bytes | bytearray, where: str, axis: Axis) -> Grid | None:
         """Without decoding each series; None where it is not written as Prometheus writes finite numbers."""
-        start, end = body.find(_RESULT, 0, _ENVELOPE_BYTES) + len(_RESULT), body.rfind(_END) + len(_END)
-        if start < len(_RESULT) or end <= start:
+        found = cut_series(body, "matrix", _END, where)
+        if found is None:
             return None
-        try:
-            warnings = decode(body[: start - len(_METRIC)] + body[end:], "matrix", where).warnings
-            pieces = bytes(body[start : end - 1]).split(_BETWEEN)
-        except SourceError:
-            return None
+        pieces, warnings = found
         self._bound(len(pieces), axis, where)
         self._heads.expect(len(pieces))
         try:

@@ -5,21 +5,17 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from sentinel.errors import SourceError
 from sentinel.source.prometheus_answer import decode
 from sentinel.source.prometheus_grid import Axis, Grid, read_grid
 from sentinel.source.prometheus_heads import KnownHeads
 from sentinel.source.prometheus_labels import LabelReader, LabelSet
+from sentinel.source.prometheus_pieces import cut_series
 
 __all__ = ["VectorReader"]
 
-_RESULT = b'"result":[{"metric":'
 _END = b'"]}'  # of the last series
-# Neither can stand within a label: there the quotes would be escaped.
-_BETWEEN = b'},{"metric":'
+# It cannot stand within a label: there the quotes would be escaped.
 _VALUE = b'},"value":['
-_METRIC = b'{"metric":'
-_ENVELOPE_BYTES = 1024  # before the first series
 
 
 class VectorReader:
@@ -41,13 +37,13 @@ class VectorReader:
 
     def known(self, body: bytes | bytearray, where: str) -> Grid | None:
         """Without decoding all of it; None where it is not written as Prometheus writes one."""
-        start, end = body.find(_RESULT, 0, _ENVELOPE_BYTES) + len(_RESULT), body.rfind(_END) + len(_END)
-        if start < len(_RESULT) or end <= start:
+        found = cut_series(body, "vector", _END, where)
+        if found is None:
             return None
+        pieces, warnings = found
         try:
-            warnings = decode(body[: start - len(_METRIC)] + body[end:], "vector", where).warnings
-            places, values = self._samples(bytes(body[start : end - 1]).split(_BETWEEN))
-        except (SourceError, ValueError):
+            places, values = self._samples(pieces)
+        except ValueError:
             return None
         return self._grid(places, values, warnings)
 

@@ -14,6 +14,7 @@ __all__ = [
     "BrokenStateError",
     "copy_database",
     "explained",
+    "hint_of",
     "make_directory",
     "move_away",
     "open_database",
@@ -122,19 +123,23 @@ def move_away(directory: Path) -> Path:
     return away
 
 
+def hint_of(error: sqlite3.Error, busy: str) -> str:
+    """What to do about an error of SQLite's; `busy`: where another process has the file. Empty where nobody knows."""
+    return {
+        sqlite3.SQLITE_BUSY: busy,
+        sqlite3.SQLITE_FULL: "The disk is full.",
+        sqlite3.SQLITE_READONLY: "This user may not write there; check owner and mount.",
+        sqlite3.SQLITE_CANTOPEN: "This user may not open it, or its directory; check owner and mode.",
+    }.get(error.sqlite_errorcode & 0xFF, "")
+
+
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
     """What SQLite raises, as a StateError with the path and a hint."""
     try:
         yield
     except sqlite3.OperationalError as error:
-        code = error.sqlite_errorcode & 0xFF
-        hint = {
-            sqlite3.SQLITE_BUSY: "Another process holds it for long; try again.",
-            sqlite3.SQLITE_FULL: "The disk is full.",
-            sqlite3.SQLITE_READONLY: "This user may not write there; check owner and mount.",
-            sqlite3.SQLITE_CANTOPEN: "This user may not open it, or its directory; check owner and mode.",
-        }.get(code, "")
+        hint = hint_of(error, "Another process holds it for long; try again.")
         raise StateError("cannot use the state database", where=str(path), why=str(error), hint=hint) from error
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode & 0xFF not in _BROKEN:

@@ -1,18 +1,21 @@
 """What a long command has done so far, so that one that was killed goes on where it was."""
 
+import hashlib
 import sqlite3
 import zlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sentinel.errors import StateError
-from sentinel.state.database import make_directory, transaction
+import orjson
 
-__all__ = ["Part", "WorkFile"]
+from sentinel.errors import StateError
+from sentinel.state.database import hint_of, make_directory, transaction
+
+__all__ = ["Part", "WorkFile", "key_of"]
 
 _WHAT = "cannot use the work file"
 _FORMAT = 1
@@ -27,6 +30,11 @@ _TABLES = (
     "CREATE INDEX part_by_name ON part (name, piece)",
     "CREATE INDEX part_by_piece ON part (piece)",
 )
+
+
+def key_of(decisive: Mapping[str, Any]) -> bytes:
+    """For a `WorkFile`, from all that decides, as JSON has it. A digest: there may be secrets in it."""
+    return hashlib.sha256(orjson.dumps(decisive, option=orjson.OPT_SORT_KEYS)).hexdigest().encode()
 
 
 @dataclass(frozen=True)
@@ -195,12 +203,7 @@ class WorkFile:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            hint = {
-                sqlite3.SQLITE_BUSY: "The same command runs already, with this state.directory.",
-                sqlite3.SQLITE_FULL: "The disk is full.",
-                sqlite3.SQLITE_READONLY: "This user may not write there; check owner and mount.",
-                sqlite3.SQLITE_CANTOPEN: "This user may not open it, or its directory; check owner and mode.",
-            }.get(error.sqlite_errorcode & 0xFF, "")
+            hint = hint_of(error, "The same command runs already, with this state.directory.")
             raise StateError(_WHAT, where=str(self._path), why=str(error), hint=hint) from error
         except OSError as error:
             raise StateError(_WHAT, where=str(self._path), why=str(error.strerror)) from error

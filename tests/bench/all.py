@@ -6,23 +6,28 @@ nothing else to do. Run by `make bench`; `--only scale decode` runs some.
 
 import argparse
 import json
-import os
-import platform
-import re
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
+from baseline import BAR_BYTES as BUILD_BYTES
+from baseline import BAR_RATIO as BUILD_RATIO
+from baseline import BAR_SECONDS as BUILD_SECONDS
+from decode import LEAST_RATIO
+from decode import MOST_BYTES as DECODE_BYTES
+from decode import MOST_SECONDS as DECODE_SECONDS
+from delivery import MOST_SECONDS as DELIVERY_SECONDS
+from detect import SURE_COST
+from machine import machine
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from running import started
+from scale import MOST_BYTES as SCALE_BYTES
+from tick import BAR_SECONDS as TICK_SECONDS
+from tick import LARGEST
 
-HERE = Path(__file__).parent
-_MODEL = re.compile(r"^model name\s*:\s*(.+)$", re.MULTILINE)
 _PACKAGES = ("nccl-sentinel", "numpy", "orjson", "prometheus-api-client", "pandas", "prometheus-client", "distributed")
 
 
@@ -56,7 +61,7 @@ def decode(found: Any) -> Iterator[Line]:
         f"{one['median_seconds']:.2f} s, {one['peak_bytes'] / 2**20:.0f} MiB",
         f"{other['path']}: {found['ratio']:.1f} times as long, {other['peak_bytes'] / one['peak_bytes']:.0f} times the "
         "memory",
-        "1.2 s, 150 MiB, 2.5 times",
+        f"{DECODE_SECONDS:g} s, {DECODE_BYTES >> 20} MiB, {LEAST_RATIO:g} times",
         found["passed"],
     )
 
@@ -65,12 +70,12 @@ def tick(found: Any) -> Iterator[Line]:
     """Of detection alone."""
     for each in found:
         if each["series"] == "stay" and each["baseline"] == "stored":
-            has_bar = each["ranks"] == max(one["ranks"] for one in found)
+            has_bar = each["ranks"] == LARGEST
             yield Line(
                 f"detection alone, {each['ranks']:,} ranks, {each['cells']:,} cells",
                 f"{each['median_seconds']:.3f} s",
-                bar="0.25 s" if has_bar else "",
-                passed=each["median_seconds"] <= 0.25 if has_bar else None,
+                bar=f"{TICK_SECONDS:g} s" if has_bar else "",
+                passed=each["median_seconds"] <= TICK_SECONDS if has_bar else None,
             )
 
 
@@ -85,7 +90,7 @@ def scale(found: Any) -> Iterator[Line]:
             f"a tick, {setting['ranks']:,} ranks, {each['series']:,} series{more}",
             f"{each['median_seconds']:.2f} s, {each['resident_bytes'] / 2**20:.0f} MiB",
             "" if each is first else f"{times:.0f} times as long for {series:.0f} times the series",
-            f"{most:g} s, 2048 MiB" if most else "",
+            f"{most:g} s, {SCALE_BYTES >> 20} MiB" if most else "",
             each["passed"] if most else None,
         )
 
@@ -98,7 +103,7 @@ def baseline(found: Any) -> Iterator[Line]:
         "baseline build, 1,024 ranks, 7 days at 60 s",
         f"{here['seconds']:.0f} s, {here['resident_bytes'] / 2**20:.0f} MiB",
         far,
-        "300 s, 1024 MiB, 1.6 times",
+        f"{BUILD_SECONDS:g} s, {BUILD_BYTES >> 20} MiB, {BUILD_RATIO:g} times",
         not found["missed"],
     )
 
@@ -107,12 +112,17 @@ def delivery(found: Any) -> Iterator[Line]:
     """From a verdict to a webhook."""
     seconds = found["seconds"]
     measured = f"{seconds['p50'] * 1e3:.0f} ms, slowest {seconds['p100'] * 1e3:.0f} ms"
-    yield Line("from a verdict to a webhook", measured, bar="slowest 2 s", passed=seconds["p100"] <= 2.0)
+    yield Line(
+        "from a verdict to a webhook",
+        measured,
+        bar=f"slowest {DELIVERY_SECONDS:g} s",
+        passed=found["verdict"] == "PASS",
+    )
 
 
 def detect(found: Any) -> Iterator[Line]:
     """Of incidents in simulated jobs of 64 ranks."""
-    sure = [each for each in found["outcomes"] if each["fault"] == "stall" or each["cost_ratio"] >= 0.05]
+    sure = [each for each in found["outcomes"] if each["fault"] == "stall" or each["cost_ratio"] >= SURE_COST]
     named = sum(each["ticks"] is not None for each in sure)
     yield Line(
         f"detection: {len(sure)} incidents of 5% and more",
@@ -153,29 +163,13 @@ BENCHMARKS: dict[str, tuple[tuple[str, ...], Callable[[Any], Iterator[Line]]]] =
 def run(name: str) -> list[Line]:
     """One benchmark's rows; a row that says so where it failed."""
     arguments, read = BENCHMARKS[name]
-    environment = os.environ | {"PYTHONPATH": str(HERE.parent), "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, HERE / f"{name}.py", *arguments, "--json"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = started(name, *arguments)
     try:
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         return list(read(lines if name == "plugin" else lines[-1]))
     except (ValueError, KeyError, IndexError, TypeError):
         last = (done.stderr.strip() or f"exit status {done.returncode}").splitlines()[-1]
         return [Line(name, f"failed: {last}", passed=False)]
-
-
-def machine() -> str:
-    """What it ran on, and with what."""
-    model = _MODEL.search(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
-    cores, memory = len(os.sched_getaffinity(0)), os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
-    programs = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
-    name = model[1] if model else platform.machine()
-    return f"{cores} cores of {name}, {memory:.0f} GiB; Python {platform.python_version()}, {programs}"
 
 
 def main() -> int:
@@ -192,7 +186,7 @@ def main() -> int:
             lines += run(name)
             progress.remove_task(task)
     if options.json:
-        document = {"machine": machine(), "lines": [asdict(line) for line in lines]}
+        document = {"machine": machine(*_PACKAGES), "lines": [asdict(line) for line in lines]}
         sys.stdout.write(json.dumps(document) + "\n")
     else:
         table = Table("what", "measured", "beside", "bar", "")
@@ -201,7 +195,7 @@ def main() -> int:
             table.add_row(line.what, line.measured, line.beside, line.bar, words[line.passed])
         console = Console(width=200)
         console.print(table)
-        console.print(machine())
+        console.print(machine(*_PACKAGES))
     return 1 if any(line.passed is False for line in lines) else 0
 
 

@@ -9,8 +9,6 @@ import argparse
 import hashlib
 import json
 import os
-import platform
-import re
 import statistics
 import subprocess
 import sys
@@ -19,9 +17,9 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 from pathlib import Path
 
+from machine import machine, most_resident_bytes
 from rich.console import Console
 from rich.table import Table
 from servers.dask_cluster import dask_scheduler, dask_workers
@@ -34,8 +32,7 @@ DAY_SECONDS = 86_400
 BAR_SECONDS = 300.0
 BAR_BYTES = 1 << 30
 BAR_RATIO = 1.6  # with two workers, of the seconds of one process
-_HIGH_WATER = re.compile(r"^VmHWM:\s+(\d+) kB", re.MULTILINE)
-_MODEL = re.compile(r"^model name\s*:\s*(.+)", re.MULTILINE)
+_PACKAGES = ("nccl-sentinel", "numpy", "distributed")
 
 
 @dataclass(frozen=True)
@@ -106,7 +103,7 @@ def build(store: str, ticks: int, directory: Path, scheduler: str = "", workers:
         seconds=seconds,
         processor_seconds=usage.ru_utime + usage.ru_stime + sum(map(processor_seconds, workers)) - spent,
         resident_bytes=usage.ru_maxrss * 1024,
-        worker_bytes=max(map(high_water_bytes, workers), default=0),
+        worker_bytes=max(map(most_resident_bytes, workers), default=0),
         rows=json.loads((directory / "built.json").read_bytes())["rows"],
         digest=hashlib.sha256(stored.data).hexdigest(),
     )
@@ -116,12 +113,6 @@ def processor_seconds(pid: int) -> float:
     """What a process that lives has had of them."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def high_water_bytes(pid: int) -> int:
-    """The most that was ever resident of a process that lives."""
-    found = _HIGH_WATER.search(Path(f"/proc/{pid}/status").read_text())
-    return 1024 * int(found[1]) if found else 0
 
 
 def builds(options: argparse.Namespace, ticks: int, directory: Path) -> Iterator[Build]:
@@ -135,16 +126,6 @@ def builds(options: argparse.Namespace, ticks: int, directory: Path) -> Iterator
                     dask_workers(scheduler, directory, options.workers) as processes,
                 ):
                     yield build(store, ticks, directory, scheduler, [process.pid for process in processes])
-
-
-def machine() -> str:
-    """What it ran on, and with what."""
-    model = _MODEL.search(Path("/proc/cpuinfo").read_text())
-    cores = len(os.sched_getaffinity(0))
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**30
-    names = ("nccl-sentinel", "numpy", "distributed")
-    programs = ", ".join((*(f"{name} {version(name)}" for name in names), f"Python {platform.python_version()}"))
-    return f"{cores} cores of {model[1] if model else platform.machine()}, {memory:.0f} GiB; {programs}"
 
 
 def ratio_of(found: Sequence[Build]) -> float | None:
@@ -185,7 +166,12 @@ def main() -> int:
     ratio = ratio_of(found)
     missed = misses(found, ratio)
     if options.json:
-        document = {"builds": [asdict(each) for each in found], "ratio": ratio, "missed": missed, "machine": machine()}
+        document = {
+            "builds": [asdict(each) for each in found],
+            "ratio": ratio,
+            "missed": missed,
+            "machine": machine(*_PACKAGES),
+        }
         sys.stdout.write(json.dumps(document) + "\n")
         return 1 if missed else 0
     table = Table("ranks", "ticks", "cells", "Dask workers", "seconds", "processor s", "resident MiB", "of a worker")
@@ -205,7 +191,7 @@ def main() -> int:
     if ratio is not None:
         console.print(f"with workers {ratio:.2f} times as fast")
     console.print(f"bars: {'; '.join(missed) if missed else 'met, and all builds gave the same bytes'}")
-    console.print(machine())
+    console.print(machine(*_PACKAGES))
     return 1 if missed else 0
 
 

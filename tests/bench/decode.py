@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
-from memory import most_resident_bytes
+from machine import most_resident_bytes
 from rich.console import Console
 from rich.table import Table
 

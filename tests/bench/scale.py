@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from memory import most_resident_bytes
+from machine import most_resident_bytes
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table

@@ -1,14 +1,9 @@
 """Benchmarks that run seldom still run: each once, small. What they measure is not looked at."""
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
-
-HERE = Path(__file__).parent
+from bench.running import started
 
 
 @pytest.mark.parametrize(
@@ -20,15 +15,7 @@ HERE = Path(__file__).parent
     ],
 )
 def test_a_benchmark_runs(name: str, arguments: tuple[str, ...]) -> None:
-    environment = os.environ | {"PYTHONPATH": str(HERE.parent), "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, HERE / f"{name}.py", *arguments, "--json"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    done = started(name, *arguments, timeout=120.0)
     assert done.returncode in {0, 1}, done.stderr  # 1: a bar was missed
     assert "Traceback" not in done.stderr
     assert json.loads(done.stdout.splitlines()[-1])

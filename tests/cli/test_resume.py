@@ -88,13 +88,18 @@ def expected(history: RecordedHistory, tmp_path_factory: pytest.TempPathFactory)
         return Expected(kept(state), server.asked)
 
 
-def test_killed_and_gone_on(run: Run, server: HistoryServer, expected: Expected, tmp_path: Path) -> None:
-    state = tmp_path / "state"
+def kill_in_the_middle(server: HistoryServer, state: Path) -> None:
+    """A build, of which some parts are done."""
     server.hold_after = HELD_AFTER
     with started("-m", "sentinel", *build(server, state)) as process:
         wait_until(lambda: server.asked > HELD_AFTER, "the build is in the middle")
         process.send_signal(signal.SIGKILL)
         assert process.wait() == -signal.SIGKILL
+
+
+def test_killed_and_gone_on(run: Run, server: HistoryServer, expected: Expected, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    kill_in_the_middle(server, state)
     server.released.set()
     assert (state / WORK_FILE_NAME).exists()
     server.asked = 0
@@ -142,11 +147,7 @@ def test_a_work_file_that_cannot_be_used_is_said(
 def test_workers_that_die_are_survived(run: Run, server: HistoryServer, expected: Expected, tmp_path: Path) -> None:
     """Half of it is done here, by a process that is killed, and the rest on a cluster that loses a worker."""
     state = tmp_path / "state"
-    server.hold_after = HELD_AFTER
-    with started("-m", "sentinel", *build(server, state)) as process:
-        wait_until(lambda: server.asked > HELD_AFTER, "the build is in the middle")
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+    kill_in_the_middle(server, state)
     server.asked, server.hold_after = 0, 0  # each worker waits for its first answer
     with dask_scheduler(tmp_path) as scheduler, dask_workers(scheduler, tmp_path, 2) as workers:
         arguments = build(server, state, "--dask", scheduler)

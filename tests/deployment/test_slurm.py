@@ -41,16 +41,21 @@ def task_environment(script: Path, environment: dict[str, str]) -> dict[str, str
     return environment | {each[1]: each[2] for each in told if each}
 
 
-@pytest.fixture
-def prolog(tmp_path: Path) -> Path:
-    """The shipped one, with the plugin where it is on this machine."""
+def prolog_for(plugin: Path, folder: Path) -> Path:
+    """The shipped one, for a plugin in another place."""
     text = (SLURM / "task-prolog.sh").read_text(encoding="utf-8")
     (installed,) = re.findall(r"^plugin=(\S+)$", text, re.MULTILINE)
     assert installed in GUIDE
-    script = tmp_path / "task-prolog.sh"
-    script.write_text(text.replace(installed, str(plugin_path())))
+    script = folder / "task-prolog.sh"
+    script.write_text(text.replace(installed, str(plugin)))
     script.chmod(0o755)
     return script
+
+
+@pytest.fixture
+def prolog(tmp_path: Path) -> Path:
+    """With the plugin where it is on this machine."""
+    return prolog_for(plugin_path(), tmp_path)
 
 
 def test_a_task_gets_the_plugin(prolog: Path) -> None:
@@ -63,10 +68,9 @@ def test_who_has_chosen_keeps_it(prolog: Path) -> None:
     assert task_environment(prolog, slurm) == slurm
 
 
-def test_without_the_plugin_a_task_is_left_alone() -> None:
-    if Path("/opt/nccl-sentinel").exists():
-        pytest.skip("it is installed on this machine")
-    assert task_environment(SLURM / "task-prolog.sh", {"SLURM_JOB_ID": "4711"}) == {"SLURM_JOB_ID": "4711"}
+def test_without_the_plugin_a_task_is_left_alone(tmp_path: Path) -> None:
+    prolog = prolog_for(tmp_path / "nowhere" / "plugin.so", tmp_path)
+    assert task_environment(prolog, {"SLURM_JOB_ID": "4711"}) == {"SLURM_JOB_ID": "4711"}
 
 
 def job_of(file: Path) -> str:

@@ -1,17 +1,11 @@
 """A day of a job with 1,024 ranks in four communicators, behind a daemon that goes on watching it."""
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-from cluster.job import Job
-from page.demo_job import get
-from servers.daemon import daemon
-from servers.metrics_text import openmetrics
-from servers.process import wait_until
-from servers.prometheus import fill, prometheus
+from page.late_job import COMM, JOB_ID, beginning, late_job
 
 from sentinel.history.archive import Archive
 from sentinel.history.column import Column, RankMeans
@@ -21,10 +15,7 @@ from sentinel.history.strip import BIN_SECONDS, Span
 
 RANKS = 1024
 LATE_RANK = 517
-COMM = "00000000000000aa"
 COMMS = (COMM, "00000000000000bb", "00000000000000cc", "00000000000000dd")
-_JOB_ID = "4711"
-_TICK = 15
 _HOURS = 24
 _LATE_HOURS = 3
 
@@ -32,35 +23,10 @@ _LATE_HOURS = 3
 @contextmanager
 def large_job(folder: Path) -> Iterator[str]:
     """The daemon's address, once it has found the late rank."""
-    start = time.time() // _TICK * _TICK - 50 * _TICK
+    start = beginning()
     fill_history(folder / "state", start)
-    job = Job(
-        nranks=RANKS,
-        tick_seconds=float(_TICK),
-        start=start,
-        step_seconds=0.1,
-        job_id=_JOB_ID,
-        comm=COMM,
-        comm_name="world",
-    )
-    snapshots = list(job.ticks(38))
-    job.delay_seconds[LATE_RANK] = 0.02
-    fill(folder / "prometheus", openmetrics([*snapshots, *job.ticks(30)]))
-    with prometheus(folder / "prometheus") as store:
-        config = folder / "sentinel.toml"
-        config.write_text(
-            f'prometheus = {{ url = "{store}" }}\n'
-            "alertmanager = { urls = [] }\n"
-            f'schedule = {{ tick = "{_TICK}s", evaluation_delay = "1s" }}\n'
-            f'state = {{ directory = "{folder / "state"}" }}\n'
-            'web = { listen_address = "127.0.0.1:0" }\n'
-        )
-        with daemon(config) as running:
-            running.wait_for("serving")
-            (serving,) = (event for event in running.events() if event["event"] == "serving")
-            url = f"http://{serving['address']}"
-            wait_until(lambda: bool(get(url, "incidents")["incidents"]), "the late rank is found", 60.0)
-            yield url
+    with late_job(folder, RANKS, LATE_RANK, start) as (url, _):
+        yield url
 
 
 def fill_history(directory: Path, end: float) -> None:
@@ -69,7 +35,7 @@ def fill_history(directory: Path, end: float) -> None:
     random = np.random.default_rng(7)
     ranks = np.arange(RANKS, dtype=np.int32)
     places = {rank: Place(rank, f"gpu-{rank // 8:03}", str(rank % 8)) for rank in range(RANKS)}
-    rosters = [Roster(comm, name, _JOB_ID, _JOB_ID, RANKS, places) for comm, name in zip(COMMS, _NAMES, strict=True)]
+    rosters = [Roster(comm, name, JOB_ID, JOB_ID, RANKS, places) for comm, name in zip(COMMS, _NAMES, strict=True)]
     usual = random.normal(0.0, 20e-6, RANKS)
 
     def column(moment: float) -> Column:

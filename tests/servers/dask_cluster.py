@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import orjson
-from servers.process import DEADLINE_SECONDS, wait_until
+from servers.process import ending, wait_until
 
 _WITHOUT = """
 import sys
@@ -33,15 +33,8 @@ def dask_process(module: str, *arguments: str, directory: Path, has_package: boo
     program = [sys.executable, "-m", f"distributed.cli.{module}", *arguments]
     with (directory / f"{module}.log").open("ab") as output:
         process = subprocess.Popen(program, stdout=output, stderr=output, cwd=directory, env=environment)
-    try:
+    with ending(process):
         yield process
-    finally:
-        process.terminate()
-        try:
-            process.wait(DEADLINE_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
 
 
 @contextmanager

@@ -43,14 +43,9 @@ def wait_until(condition: Callable[[], bool], what: str, seconds: float = DEADLI
 
 
 @contextmanager
-def running(arguments: Sequence[str], directory: Path, ready_url: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a server, wait until it says that it is ready, and end it afterwards. Its output stays in `directory`."""
-    directory.mkdir(parents=True, exist_ok=True)
-    log = directory / "output.log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(arguments, cwd=directory, stdout=output, stderr=output)
+def ending(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[bytes]]:
+    """End a process afterwards, by force where it does not end by itself."""
     try:
-        wait_until(lambda: _ready(process, ready_url, log), f"{arguments[0]} is ready")
         yield process
     finally:
         process.terminate()
@@ -59,6 +54,18 @@ def running(arguments: Sequence[str], directory: Path, ready_url: str) -> Iterat
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+@contextmanager
+def running(arguments: Sequence[str], directory: Path, ready_url: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a server, wait until it says that it is ready, and end it afterwards. Its output stays in `directory`."""
+    directory.mkdir(parents=True, exist_ok=True)
+    log = directory / "output.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(arguments, cwd=directory, stdout=output, stderr=output)
+    with ending(process):
+        wait_until(lambda: _ready(process, ready_url, log), f"{arguments[0]} is ready")
+        yield process
 
 
 def _ready(process: subprocess.Popen[bytes], url: str, log: Path) -> bool:

@@ -9,15 +9,12 @@ import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Self
-from urllib.parse import parse_qs
 
 import numpy as np
 import numpy.typing as npt
 import orjson
 from simulator.cluster import Cluster
+from simulator.query_server import Form, QueryServer, Reply, refusal
 
 from sentinel.model.snapshot import Snapshot
 from sentinel.model.vocabulary import Codes, Vocabulary
@@ -138,7 +135,7 @@ class _Writer:
             yield b'%s%s%s"]}' % (text, self._time, repr(value).encode())
 
 
-class ClusterServer:
+class ClusterServer(QueryServer):
     """Serves a cluster over HTTP on a loopback port, tick after tick: an instant is asked for again, or is the next."""
 
     def __init__(self, cluster: Cluster, *, rules: bool = False, without: Collection[str] = ()) -> None:
@@ -146,19 +143,7 @@ class ClusterServer:
         self._answers = Answers(rules=rules, without=without)
         self._at, self._bodies = cluster.start, dict[str, bytes]()
         self._lock = threading.Lock()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__(self.reply)
 
     def answer(self, query: str, at: float) -> bytes | None:
         """The body for one of the daemon's queries; None for another query, and for a time that is over."""
@@ -178,24 +163,9 @@ class ClusterServer:
             (snapshot,) = self._cluster.snapshots(1)
             self._at, self._bodies = snapshot.time, self._answers.of(snapshot)
 
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        answer = self.answer
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True  # headers and body are written one after the other
-
-            def do_POST(self) -> None:
-                form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-                found = answer(form["query"][0], float(form["time"][0])) if "time" in form else None
-                body = b'{"status":"error","errorType":"bad_data","error":"not simulated"}' if found is None else found
-                self.send_response(HTTPStatus.OK if found is not None else HTTPStatus.BAD_REQUEST)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: object) -> None:
-                """Nothing on stderr for each request."""
-
-        return Handler
+    def reply(self, form: Form) -> Reply:
+        """Status and body."""
+        found = self.answer(form["query"][0], float(form["time"][0])) if "time" in form else None
+        if found is None:
+            return HTTPStatus.BAD_REQUEST, refusal("bad_data", "not simulated")
+        return HTTPStatus.OK, found

@@ -7,17 +7,13 @@ Run as a program it simulates a job, says its address on stdout once it is ready
 """
 
 import argparse
-import contextlib
 import math
 import os
 import sys
 import threading
 from collections.abc import Collection, Iterable, Sequence
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Self
-from urllib.parse import parse_qs
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +22,7 @@ from simulator import presets
 from simulator.api import Table, head, tables
 from simulator.cluster import Cluster
 from simulator.noise import Ar1, Imbalance, Normal
+from simulator.query_server import Form, QueryServer, Reply, refusal
 
 from sentinel.model.snapshot import Snapshot
 from sentinel.model.vocabulary import Codes, Vocabulary
@@ -149,7 +146,7 @@ def _matrix(heads: Sequence[bytes], values: npt.NDArray[np.float64], starts: Seq
         yield b'%s"values":[%s"]]}' % (text, b"".join(pieces))
 
 
-class HistoryServer:
+class HistoryServer(QueryServer):
     """Serves a recorded history over HTTP on a loopback port. `asked` counts range queries.
 
     When `hold_after` of them are answered the next wait until `released` is set.
@@ -160,27 +157,19 @@ class HistoryServer:
         self.hold_after = math.inf
         self.released = threading.Event()
         self._history = history
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
-        self._server.socket.setblocking(False)  # several processes may wait for the same connection: one gets it
-        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        return self
+        super().__init__(self.reply)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.released.set()
-        self._server.shutdown()
-        self._server.server_close()
+        super().__exit__(kind, error, trace)
 
-    def answer(self, form: dict[str, list[str]]) -> tuple[HTTPStatus, bytes]:
+    def reply(self, form: Form) -> Reply:
         """Status and body."""
         query = form["query"][0]
         if not self._history.knows(query):
-            return HTTPStatus.BAD_REQUEST, _refusal("bad_data", "not simulated")
+            return HTTPStatus.BAD_REQUEST, refusal("bad_data", "not simulated")
         if "time" in form:
             return HTTPStatus.OK, self._history.instant(query, _milliseconds(form["time"][0]))
         self.asked += 1
@@ -189,36 +178,11 @@ class HistoryServer:
         start, end, step = (_milliseconds(form[name][0]) for name in ("start", "end", "step"))
         if (end - start) // step > _MOST_POINTS:
             why = "exceeded maximum resolution of 11,000 points per timeseries."
-            return HTTPStatus.BAD_REQUEST, _refusal("bad_data", why)
+            return HTTPStatus.BAD_REQUEST, refusal("bad_data", why)
         try:
             return HTTPStatus.OK, self._history.range(query, range(start, end + 1, step))
         except ValueError as error:
-            return HTTPStatus.UNPROCESSABLE_ENTITY, _refusal("execution", str(error))
-
-    def _handler(self) -> type[BaseHTTPRequestHandler]:
-        answer = self.answer
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True  # headers and body are written one after the other
-
-            def do_POST(self) -> None:
-                status, body = answer(parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode()))
-                with contextlib.suppress(ConnectionError):  # whoever asked may have been killed
-                    self.send_response(status)
-                    self.send_header("Content-Type", "application/json")
-                    self.send_header("Content-Length", str(len(body)))
-                    self.end_headers()
-                    self.wfile.write(body)
-
-            def log_message(self, *_: object) -> None:
-                """Nothing on stderr for each request."""
-
-        return Handler
-
-
-def _refusal(kind: str, why: str) -> bytes:
-    return orjson.dumps({"status": "error", "errorType": kind, "error": why})
+            return HTTPStatus.UNPROCESSABLE_ENTITY, refusal("execution", str(error))
 
 
 def _milliseconds(text: str) -> int:

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from page.late_job import LATE_RANK, late_job
 from page.scenes import Scene
 from page.served import serving
 from servers.incidents import INCIDENT
 from servers.process import wait_until
-from top.late_job import LATE_RANK, late_job
 from top.tmux import PROMPT, Terminal, terminal
 
 CULPRIT = f"Rank {LATE_RANK} (on node1 GPU 1) arrives late"
